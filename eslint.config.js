@@ -14,6 +14,7 @@ const NODE = 'node:(?!child_process$).+'; // a child of ours is started through 
 const ANY_NODE = 'node:.+';
 const INSIDE = String.raw`\./(?!.*\.\.).+`; // this folder and below, never up
 const LIB = String.raw`\.\./(?!.*\.\.).+`; // any room of lib, seen from another one
+const LIB_FROM_BELOW = String.raw`(?:\.\./){1,2}(?!.*\.\.).+`; // the same, seen from a folder of a room
 const packages = (...names) => `(?:${names.join('|')})(?:/.+)?`;
 const DOOR = String.raw`\.\./\.\./lib/check/checking\.js`;
 const DOOR_BELOW = String.raw`\.\./\.\./\.\./lib/check/checking\.js`;
@@ -70,6 +71,11 @@ const ZONES = [
     because: 'lib imports node:*, the dependencies of package.json and files of lib',
   },
   {
+    files: ['lib/cli/*/**'],
+    may: [NODE, PACKAGES, INSIDE, LIB_FROM_BELOW],
+    because: 'lib imports node:*, the dependencies of package.json and files of lib',
+  },
+  {
     files: ['lib/observe/**', 'lib/xray/**'],
     may: [NODE, INSIDE, LIB],
     because: 'lib/observe and lib/xray import node:* and files of lib, no packages',
@@ -80,39 +86,27 @@ const ZONES = [
     because: 'the door to processes of ours imports node:* and its own files',
   },
   {
-    files: ['keeper', 'run'].map((name) => `lib/observe/${name}.js`),
+    files: ['keeper', 'runner'].map((name) => `lib/observe/${name}.js`),
     may: [ANY_NODE, INSIDE, LIB],
     because: 'the keeper has a lifeline of its own, and starts what is judged',
   },
   {
     // No process is started here, and the probe imports nothing of ours.
-    files: ['lib/observe/*.cjs'],
+    files: ['lib/observe/preload/**'],
     may: [ANY_NODE, INSIDE],
     because: 'what is preloaded into a program imports node:* and its own files',
   },
   {
-    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**'],
+    files: ['lib/measure/stats.js', 'lib/measure/load-report.js', 'lib/verdict/**'],
     may: [PURE_NODE, INSIDE, String.raw`\.\./measure/stats\.js`],
     because: 'stats and verdict are pure: no I/O, no packages, only each other and node:util',
     strict: true,
   },
   {
-    files: [
-      ...[
-        'facts',
-        'findings*',
-        'silences',
-        'hangs',
-        'places',
-        'seen',
-        'tell*',
-        'conclusion',
-        'trace',
-      ].map((name) => `lib/xray/${name}.js`),
-    ],
+    files: ['lib/xray/report/**'],
     may: [
-      ...[PURE_NODE, INSIDE, String.raw`\.\./measure/(?:stats|report)\.js`],
-      ...[String.raw`\.\./observe/timeline\.js`, String.raw`\.\./verdict/[^/]+`],
+      ...[PURE_NODE, INSIDE, String.raw`\.\./\.\./measure/(?:stats|load-report)\.js`],
+      ...[String.raw`\.\./\.\./observe/timeline\.js`, String.raw`\.\./\.\./verdict/[^/]+`],
     ],
     because: 'what the X-ray says is pure: no I/O, no packages',
     strict: true,
@@ -279,7 +273,7 @@ export default [
   },
   ...ZONES.map(importRules),
   {
-    files: ['lib/measure/stats.js', 'lib/measure/report.js', 'lib/verdict/**/*.js'],
+    files: ['lib/measure/stats.js', 'lib/measure/load-report.js', 'lib/verdict/**/*.js'],
     rules: { 'no-restricted-globals': ['error', 'console', 'fetch', 'process'] },
   },
   {

@@ -5,11 +5,12 @@
 // its four workers listen. It wants an idle machine: CPU time and starts are the whole machine's.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
+import { makeAnswer } from '../lib/lessons/answer-programs.js';
+import { answersOf } from '../lib/lessons/answers.js';
 import { findLesson, listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 
 const TICK_S = 0.01; // sysconf(_SC_CLK_TCK) is 100 on every Linux of today
 const args = process.argv.slice(2);

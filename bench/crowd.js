@@ -7,7 +7,8 @@
 // session first (autogroup, see sched(7)), and fourteen checks in one would share what a single hog gets.
 import { join } from 'node:path';
 import { spawnOurs } from '../lib/common/child.js';
-import { answersOf, makeAnswer } from '../lib/lessons/answers.js';
+import { makeAnswer } from '../lib/lessons/answer-programs.js';
+import { answersOf } from '../lib/lessons/answers.js';
 import { findLesson, listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { countGiven } from './argument.js';
 import { startHogs } from './hog.js';

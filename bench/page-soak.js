@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { spawnOurs } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { quantile } from '../lib/measure/stats.js';
 import { QUIETLY, findBrowser } from '../lib/deck/export.js';
 import { countGiven } from './argument.js';
@@ -58,7 +58,7 @@ async function soak() {
   await page.goto(`${url}lessons/${key}/`);
   await page.waitForSelector('#hints:not([hidden])');
   const mine = join(copy, 'lessons', key, 'server.js');
-  const starter = join(copy, placesOf(key).starter, 'server.js');
+  const starter = join(copy, lessonPaths(key).starter, 'server.js');
   await tell('at the beginning', devtools);
   const sinceMs = performance.now();
   const laterMs = [];

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { spawnGuarded } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
-import { reportOf } from '../lib/measure/report.js';
-import { createRunner } from '../lib/observe/run.js';
-import { temporaryFolder } from '../lib/observe/temporary.js';
+import { reportOf } from '../lib/measure/load-report.js';
+import { createRunner } from '../lib/observe/runner.js';
+import { temporaryFolder } from '../lib/observe/temporary-folder.js';
 
 const WORKERS = 4;
 const RATE = 200;

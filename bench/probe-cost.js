@@ -9,9 +9,9 @@ import { spawnOurs } from '../lib/common/child.js';
 import { interleave } from '../lib/measure/compare.js';
 import { disturbanceOf, conditionsNow } from '../lib/measure/conditions.js';
 import { createLoad } from '../lib/measure/load.js';
-import { mean, meanOf } from '../lib/measure/stats.js';
-import { freePort } from '../lib/observe/ports.js';
-import { temporaryFolder } from '../lib/observe/temporary.js';
+import { mean, meanInterval } from '../lib/measure/stats.js';
+import { reservePort } from '../lib/observe/ports.js';
+import { temporaryFolder } from '../lib/observe/temporary-folder.js';
 import { countGiven } from './argument.js';
 
 const MOST_COST = 0.03;
@@ -24,7 +24,7 @@ const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.
 
 /** A server in a session of its own: Linux may share the CPU by sessions. @param {Record<string, string>} more */
 async function startServer(more) {
-  const port = await freePort();
+  const port = await reservePort();
   const env = { ...process.env, PORT: String(port), ...more };
   /** @type {any[]} */
   const stdio = ['ignore', 'pipe', 'inherit'];
@@ -42,7 +42,7 @@ async function startServer(more) {
  */
 async function measurePair(timeline) {
   const load = createLoad();
-  const probe = `--require=${JSON.stringify(here('../lib/observe/probe.cjs'))}`;
+  const probe = `--require=${JSON.stringify(here('../lib/observe/preload/probe.cjs'))}`;
   const bare = await startServer({ NODE_OPTIONS: '' });
   const asByXray = { FORKSHOP_TIMELINE: timeline, FORKSHOP_FOLLOWS: '1' };
   const probed = await startServer({ NODE_OPTIONS: probe, ...asByXray });
@@ -79,7 +79,7 @@ async function main() {
     pairs.push(await measurePair(timeline));
     rmSync(timeline, { force: true });
   }
-  const cost = meanOf(pairs.map(({ bare, probed }) => 1 - probed / bare));
+  const cost = meanInterval(pairs.map(({ bare, probed }) => 1 - probed / bare));
   const [from, to] = [pairs.map((one) => one.bare), pairs.map((one) => one.probed)].map(mean);
   console.log(`Node ${process.versions.node}, ${os.availableParallelism()} cores`);
   console.log(`${PAIRS} pairs of servers, ${2 * WINDOWS} windows of ${WINDOW_MS} ms each`);

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { MIXED, exitsOf, lostOf, nowMs, requestsOf, startTraffic } from '../lib/check/checking.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { countGiven } from './argument.js';
 
 const TIMES = countGiven(1, 20, 'reloads');

@@ -4,15 +4,15 @@ import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnOurs } from '../lib/common/child.js';
-import { wrongAnswer } from '../lib/lessons/answers.js';
+import { wrongAnswer } from '../lib/lessons/answer-programs.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { quantile } from '../lib/measure/stats.js';
 import { countGiven } from './argument.js';
 
 const times = countGiven(1, 10, 'saves');
 const key = '02-cluster-fork';
-const { starter, solution } = placesOf(key);
+const { starter, solution } = lessonPaths(key);
 const cases = {
   'the starter': join(rootFolder, starter, 'server.js'),
   'one worker too many': wrongAnswer(key, 'one-too-many'),

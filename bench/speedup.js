@@ -2,15 +2,15 @@
 // how much the rounds differ, on the machine as it is and beside one CPU hog. The control against itself must give 1.
 import { join } from 'node:path';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
-import { createSpinners } from '../lib/measure/ceiling.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
+import { createSpinners } from '../lib/measure/spinners.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { countGiven } from './argument.js';
 import { startHogs } from './hog.js';
 
-const { starter: STARTER, solution: SOLUTION } = placesOf('02-cluster-fork');
+const { starter: STARTER, solution: SOLUTION } = lessonPaths('02-cluster-fork');
 const rounds = countGiven(1, 5, 'rounds');
 const runner = createRunner();
 const load = createLoad();

@@ -17,7 +17,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { spawnOurs } from '../lib/common/child.js';
-import { wrongAnswer } from '../lib/lessons/answers.js';
+import { wrongAnswer } from '../lib/lessons/answer-programs.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { QUIETLY, findBrowser } from '../lib/deck/export.js';
 import { serveDeck } from '../lib/deck/serve.js';

@@ -11,7 +11,7 @@ import {
   measureAtRate,
   memoryOf,
 } from '../lib/check/checking.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { limitMs } from './limits.js';
 
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };

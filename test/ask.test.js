@@ -1,5 +1,5 @@
 // Verifies what a check makes of a request that was not answered: a connection that the server had closed before costs
-// nobody anything, and a program that had no turn is not judged.
+// nobody anything, and a program that got no CPU time is not judged.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { askAtOnce, askOnce, requestOf } from '../lib/observe/ask.js';
 import { nowMs } from '../lib/observe/clock.js';
-import { Starved } from '../lib/observe/turn.js';
+import { Starved } from '../lib/observe/cpu-time.js';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -36,7 +36,7 @@ async function serve(t, options = {}) {
   await once(server, 'listening');
   t.after(() => server.close());
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return { url: `http://127.0.0.1:${port}`, events, turn: { starvedSince: () => 0, starvedIn } };
+  return { url: `http://127.0.0.1:${port}`, events, cpuTime: { starvedSince: () => 0, starvedIn } };
 }
 
 /** An agent that keeps its one connection. @param {import('node:test').TestContext} t */

@@ -10,12 +10,12 @@ import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { parseAddress } from '../lib/cli/address.js';
-import { openLine } from '../lib/cli/join.js';
+import { joinClass } from '../lib/cli/join-class.js';
 import { serveBoard } from '../lib/board/serve.js';
 import { joinBoard } from '../lib/board/join-board.js';
-import { createRate } from '../lib/board/rate-limiter.js';
+import { createRateLimiter } from '../lib/board/rate-limiter.js';
 import { looksOf, nameOf } from '../lib/board/learner-names.js';
-import { createSeats, reportOf } from '../lib/board/class-roster.js';
+import { createRoster, reportOf } from '../lib/board/class-roster.js';
 import { ballotOf, createVotes, ownBallotOf } from '../lib/board/votes.js';
 import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -48,7 +48,7 @@ const report = (/** @type {object} */ more = {}) => ({
 
 function makeSeats() {
   const clock = { ms: 0 };
-  const seats = createSeats({ lessons: subjects, awayMs: AWAY_MS, now: () => clock.ms });
+  const seats = createRoster({ lessons: subjects, awayMs: AWAY_MS, now: () => clock.ms });
   const sit = (/** @type {string} */ name, /** @type {any} */ told = report(), from = 'here') => {
     const { seat = '', name: given = '' } = seats.join(name, from) ?? {};
     if (seat) seats.tell(seat, told);
@@ -229,7 +229,7 @@ describe('the seats of a class', () => {
 
   test('a bucket has so many tokens, and is refilled', () => {
     const clock = { ms: 0 };
-    const rate = createRate({ most: 2, perSecond: 1, now: () => clock.ms });
+    const rate = createRateLimiter({ most: 2, perSecond: 1, now: () => clock.ms });
     assert.deepEqual([rate.take('a'), rate.take('a'), rate.take('a')], [true, true, false]);
     assert.deepEqual([rate.isEmpty('a'), rate.isEmpty('b'), rate.take('b')], [true, false, true]);
     clock.ms = 1_000;
@@ -751,7 +751,7 @@ describe("a learner's machine", () => {
     });
     const url = await opened(t, server);
     const io = ioOf(rootFolder);
-    const line = await openLine({ url, code: 'x', name: 'Ada' }, { lesson: second, io });
+    const line = await joinClass({ url, code: 'x', name: 'Ada' }, { lesson: second, io });
     t.after(() => line.close());
     const heard = (/** @type {number} */ count) => until(`${count}`, () => bodies.length >= count);
     await heard(2);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { listProcesses } from '../lib/observe/processes.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { staying } from './escapes.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';

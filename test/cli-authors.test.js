@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { filesBelow } from '../lib/lessons/catalog.js';
-import { compareRooms } from '../lib/lessons/compare.js';
+import { compareRooms } from '../lib/lessons/compare-rooms.js';
 import {
   about,
   answers,

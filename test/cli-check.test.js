@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
-import { checkLesson } from '../lib/cli/check.js';
+import { checkLesson } from '../lib/cli/check-lesson.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';

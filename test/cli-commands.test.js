@@ -17,8 +17,9 @@ import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { appendHistory, readHistory, readProgress, updateProgress } from '../lib/cli/progress.js';
-import { run as reset } from '../lib/cli/reset.js';
+import { appendHistory, readHistory } from '../lib/cli/saved/history.js';
+import { readProgress, updateProgress } from '../lib/cli/saved/progress.js';
+import { run as reset } from '../lib/cli/commands/reset.js';
 import { createStyle } from '../lib/verdict/style.js';
 import {
   dispatched,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
-import { explainMissing, findTool, toolNames } from '../lib/tools/tools.js';
+import { toolNames } from '../lib/lessons/lesson-yml.js';
+import { explainMissing, findTool } from '../lib/tools/tools.js';
 
 const missing = toolNames.filter((tool) => !findTool(tool));
 
@@ -83,6 +84,22 @@ test('what to try comes when the same promise fails again, or when it is asked f
   assert.match(reportOf([], inTask1, { isHelped: true }), /try {7}look there/);
   const keys = /\nKeys: t what to try, n the next failure, h a hint\n$/;
   assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
+});
+
+test('a task whose promises come in two parts says so, and a title that asks has one mark', () => {
+  const later = { ...passed, id: 'd', task: 2 };
+  const decided = [later, passed, { ...later, id: 'e' }].map((promise, index) => ({
+    ...{ promise, number: index + 1, of: 5, task: tasks[promise.task - 1] },
+  }));
+  const asking = [tasks[0], { ...tasks[1], title: 'why?', promises: ['f'] }];
+  const told = reportOf([], { ...inTask1, tasks: asking }, { decided });
+  const heads = told.match(/^ {2}(· )?Task .*$/gm);
+  assert.deepEqual(heads, [
+    '  Task 2: stop',
+    '  Task 1: fork',
+    '  Task 2: stop (the rest)',
+    '  · Task 2: why? not yet',
+  ]);
 });
 
 test('what held before and was not judged is shown, and counted', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
-import { run } from '../lib/cli/try.js';
+import { run } from '../lib/cli/commands/try.js';
 import experiments from '../checks/02-cluster-fork/experiments.js';
 import { dispatched, forkshop, makeRoot, keys } from './fixture-root.js';
 

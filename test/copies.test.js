@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { execFileSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { copyProgram } from '../lib/observe/copy.js';
+import { copyProgram } from '../lib/observe/program-copy.js';
 import { Broken } from '../lib/verdict/outcome.js';
 import { forkshop } from './fixture-root.js';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLoad } from '../lib/measure/load.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { requestsOf } from '../lib/observe/timeline.js';
 import { limitMs } from './limits.js';
 

@@ -40,9 +40,9 @@ const slotsOf = (/** @type {string} */ place) => wants[basename(place)] ?? 1;
  */
 const hostile = {
   'never-listens': { says: /isn't listening on any port.*No process called listen/ },
-  'exits-with-0': { says: /exit code 0 before it listened.*nothing keeps it alive/ },
-  'exits-with-3': { says: /exit code 3 .*The database cannot be reached/ },
-  'waits-for-nothing': { says: /exit code 13 .*await at the top/ },
+  'exits-with-0': { says: /code 0 before it listened.*nothing keeps it alive/ },
+  'exits-with-3': { says: /code 3 .*The database cannot be reached/ },
+  'waits-for-nothing': { says: /code 13 .*await at the top/ },
   'throws-on-request': { says: /ECONNRESET.*TypeError: the price of this request is unknown/ },
   'throws-in-workers': { says: /RangeError: no worker can start \(server\.js, line 3\)/ },
   'blocks-at-top': { says: /event loop does not turn.*endless loop/ },
@@ -50,13 +50,13 @@ const hostile = {
   'one-worker-stuck': { says: /1 answered none/ },
   'workers-in-microtasks': { says: /4 answered none.*as far as listen/ },
   'fork-bomb': { says: /started \d+ processes.*forks endlessly/ },
-  'respawns-without-end': { says: /workers end before they listen.*configuration is missing/ },
-  'respawns-with-back-off': { says: /workers end before they listen.*configuration is missing/ },
+  'respawns-without-end': { says: /workers exit before they listen.*configuration is missing/ },
+  'respawns-with-back-off': { says: /workers exit before they listen.*configuration is missing/ },
   'detached-grandchild': { says: /forks no worker/ },
   'detached-in-disguise': { says: /forks no worker/ },
-  'leaves-a-stray': { says: /exit code 0 before it listened/ },
+  'leaves-a-stray': { says: /code 0 before it listened/ },
   'leaves-a-daemon': { says: /isn't listening on any port.*No process called listen/ },
-  hydra: { says: /exit code 0 before it listened/ },
+  hydra: { says: /code 0 before it listened/ },
   'ignores-signals': { says: /forks no worker/ },
   'floods-output': { says: /printed \d+ MB.*prints far too much/ },
   'closes-output': { says: /forks no worker/ },
@@ -72,7 +72,7 @@ const hostile = {
   'prints-json': { says: /forks no worker/ },
   tampers: { says: /forks no worker/ },
   'hides-its-workers': { says: /cannot be observed.*process\.env/ },
-  'leaves-after-listening': { says: /exit code 7 after it had listened/ },
+  'leaves-after-listening': { says: /code 7 after it had listened/ },
   'cleans-up-too-much': { says: /forks no worker/ },
   'stops-its-parent': { says: /forks no worker/ },
   'stops-the-check': { says: /forks no worker/ },
@@ -92,7 +92,7 @@ const inOrder = Object.entries({
 
 /** Some that the first lesson's check, which asks more, has to survive too. */
 const alsoInLesson1 = {
-  'exits-with-3': /exit code 3/,
+  'exits-with-3': /code 3/,
   'throws-on-request': /ECONNRESET.*the price of this request is unknown/,
   'blocks-in-request': /no answer within \d+ s/,
   'answers-half': /only a part of the answer/,

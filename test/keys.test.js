@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { ask } from '../lib/cli/ask.js';
-import { createFailures } from '../lib/cli/failures.js';
+import { createFailureViewer } from '../lib/cli/failure-viewer.js';
 import { listenForKeys } from '../lib/cli/keys.js';
 import { ioOf } from './fixture-root.js';
 
@@ -16,10 +16,10 @@ const failing = (id, more = {}) => ({
 
 test('n opens the next failure, and begins again; t says what to try about the failure that is open', () => {
   const io = ioOf('/nowhere');
-  const failures = createFailures(io);
+  const failures = createFailureViewer(io);
   const tasks = [{ promises: ['a', 'b', 'c'] }];
   const promises = [failing('c'), failing('a'), { ...failing('b'), verdict: 'passed' }];
-  failures.take(/** @type {any} */ ({ promises, tasks }));
+  failures.load(/** @type {any} */ ({ promises, tasks }));
   const told = (/** @type {() => void} */ press) => {
     press();
     return String(io.stdout.read());
@@ -29,10 +29,10 @@ test('n opens the next failure, and begins again; t says what to try about the f
   assert.match(next, /the promise c\n[^]*c is not\n$/);
   assert.match(told(failures.try), /look at c/);
   assert.match(told(failures.next), /the promise a\n/);
-  failures.take(/** @type {any} */ ({ promises: [failing('a', { try: undefined })], tasks }));
+  failures.load(/** @type {any} */ ({ promises: [failing('a', { try: undefined })], tasks }));
   assert.match(told(failures.next), /No other promise fails/);
   assert.match(told(failures.try), /Key h gives a hint/);
-  failures.take(/** @type {any} */ ({ promises: [], tasks }));
+  failures.load(/** @type {any} */ ({ promises: [], tasks }));
   assert.match(told(failures.try), /No promise fails/);
 });
 

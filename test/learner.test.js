@@ -69,7 +69,7 @@ function makeLearner() {
   };
 }
 
-/** Everything that the page has in reach is only noted. @returns {import('../lib/learner/page-actions.js').Reach} */
+/** Everything that the page has in reach is only noted. @returns {import('../lib/learner/page-actions.js').PageActions} */
 function reach(/** @type {any[]} */ asked) {
   const note = (/** @type {any} */ value) => (asked.push(value), value);
   return {

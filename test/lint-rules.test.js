@@ -36,18 +36,18 @@ const ZONES = {
       ...['./looks/deaths.js', './demands/deaths.js'],
     ],
     refused: [
-      ...['express', '#work', '../../lib/lessons/catalog.js', '../../lib/observe/run.js'],
+      ...['express', '#work', '../../lib/lessons/catalog.js', '../../lib/observe/runner.js'],
       ...['../../lib/measure/stats.js', '../../solutions/01-blocking-server/server.js'],
       ...['./experiments.js', './looks/../other.js', '../02-cluster-fork/looks.js'],
     ],
   },
   'checks/01-blocking-server/looks.js': {
     allowed: ['node:net', DOOR, './other.js'],
-    refused: ['express', '#work', '../../lib/observe/run.js', '../02-cluster-fork/looks.js'],
+    refused: ['express', '#work', '../../lib/observe/runner.js', '../02-cluster-fork/looks.js'],
   },
   'checks/01-blocking-server/looks/deaths.js': {
     allowed: ['node:net', `../${DOOR}`, './jobs.js'],
-    refused: ['express', '#work', '../../../lib/observe/run.js', '../demands.js', '../check.js'],
+    refused: ['express', '#work', '../../../lib/observe/runner.js', '../demands.js', '../check.js'],
   },
   'checks/01-blocking-server/demands/deaths.js': {
     allowed: ['node:os', `../${DOOR}`, './jobs.js', '../looks/jobs.js', '../looks.js'],
@@ -58,21 +58,27 @@ const ZONES = {
   },
   'checks/01-blocking-server/experiments.js': {
     allowed: ['node:os', DOOR],
-    refused: ['express', '#work', '../../lib/observe/run.js', '../02-cluster-fork/looks.js'],
+    refused: ['express', '#work', '../../lib/observe/runner.js', '../02-cluster-fork/looks.js'],
   },
   'slides/01-blocking-server/demos.js': {
     allowed: ['node:os', DOOR],
     refused: ['express', '#work', '../../lib/deck/serve.js'],
   },
   'lib/lessons/catalog.js': {
-    allowed: ['node:fs', 'yaml', './places.js', '../observe/run.js', '../verdict/style.js'],
+    allowed: [
+      'node:fs',
+      'yaml',
+      '../lib/lessons/lesson-paths.js',
+      '../observe/runner.js',
+      '../lib/verdict/style.js',
+    ],
     refused: ['../observe/../cli/args.js', 'eslint', '../../lessons/work.js', 'fs'],
   },
   'lib/any-new-folder/file.js': {
-    allowed: ['node:fs', 'yaml', './other.js', '../lessons/catalog.js', '../observe/run.js'],
+    allowed: ['node:fs', 'yaml', './other.js', '../lessons/catalog.js', '../observe/runner.js'],
     refused: ['../../lessons/work.js', 'fs', '../a/../cli/x.js'],
   },
-  'lib/observe/run.js': {
+  'lib/observe/runner.js': {
     allowed: ['node:child_process', './timeline.js', '../common/files.js'],
     refused: ['autocannon', '../../test/run.js'],
   },
@@ -82,14 +88,14 @@ const ZONES = {
   },
   'lib/common/child.js': {
     allowed: ['node:child_process', './tell-parent.js'],
-    refused: ['../observe/run.js', 'yaml'],
+    refused: ['../observe/runner.js', 'yaml'],
   },
   'test/any.test.js': {
     allowed: ['node:test', '../lib/common/child.js', './limits.js'],
     refused: ['node:child_process'],
   },
   'lib/measure/load.js': {
-    allowed: ['node:net', 'autocannon', './stats.js', '../observe/run.js', '../common/files.js'],
+    allowed: ['node:net', 'autocannon', './stats.js', '../observe/runner.js', '../common/files.js'],
     refused: ['node:child_process', '../observe/../cli/x.js'],
   },
   'lib/measure/stats.js': {
@@ -98,7 +104,7 @@ const ZONES = {
       'node:fs',
       'node:child_process',
       'autocannon',
-      '../observe/run.js',
+      '../observe/runner.js',
       '../lessons/catalog.js',
     ],
   },
@@ -106,17 +112,17 @@ const ZONES = {
     allowed: ['node:util', './promise.js', '../measure/stats.js'],
     refused: [
       ...['node:fs', 'node:fs/promises', 'node:child_process', 'node:net', 'node:http', 'yaml'],
-      ...['node:worker_threads', 'node:os', '../measure/load.js', '../observe/run.js'],
+      ...['node:worker_threads', 'node:os', '../measure/load.js', '../observe/runner.js'],
       ...['../cli/args.js', '../lessons/catalog.js'],
     ],
   },
   'lib/xray/look.js': {
-    allowed: ['node:fs', './facts.js', '../observe/run.js', '../measure/load.js'],
+    allowed: ['node:fs', './facts.js', '../observe/runner.js', '../measure/load.js'],
     refused: ['express', 'yaml', '../../test/run.js'],
   },
-  'lib/xray/findings.js': {
-    allowed: ['./facts.js', '../measure/report.js', '../observe/timeline.js'],
-    refused: ['node:fs', '../observe/run.js', '../measure/load.js', 'yaml'],
+  'lib/xray/report/findings.js': {
+    allowed: ['./facts.js', '../../measure/load-report.js', '../../observe/timeline.js'],
+    refused: ['node:fs', '../look.js', '../../observe/runner.js', '../../measure/load.js', 'yaml'],
   },
   'lib/web/server.js': {
     allowed: [
@@ -124,7 +130,7 @@ const ZONES = {
       'markdown-it',
       './page.js',
       '../lessons/catalog.js',
-      '../observe/run.js',
+      '../observe/runner.js',
     ],
     refused: ['eslint', '../../lessons/work.js'],
   },
@@ -136,9 +142,9 @@ const ZONES = {
     allowed: ['./demo.js', '../../web/client/elements.js', '../../reveal/reveal.mjs'],
     refused: ['node:fs', 'yaml', '../serve.js', '../../learner/client/verdict.js'],
   },
-  'lib/cli/check.js': {
-    allowed: ['node:fs', 'yaml', 'diff', './args.js', '../lessons/catalog.js', '../web/server.js'],
-    refused: ['eslint', '../../test/run.js', '../../solutions/01-blocking-server/server.js'],
+  'lib/cli/commands/check.js': {
+    allowed: ['node:fs', 'yaml', 'diff', './try.js', '../args.js', '../../lessons/catalog.js'],
+    refused: ['eslint', '../../../test/run.js', '../../../solutions/01-blocking-server/server.js'],
   },
   'test/args.test.js': {
     allowed: ['node:test', 'eslint', 'yaml', '../lib/cli/args.js', './helpers.js'],

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { ageMs, isAlive, listProcesses } from '../lib/observe/processes.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 

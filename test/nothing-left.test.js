@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { freePort } from '../lib/observe/ports.js';
+import { reservePort } from '../lib/observe/ports.js';
 import { Watched, until } from './nothing-left.js';
 
 const LISTEN = `require('net').createServer().listen(process.env.PORT);`;
@@ -21,7 +21,7 @@ async function watchedProgram(/** @type {number} */ port) {
 }
 
 test('a port that is still open is left, and one that nobody holds is not', onLinux, async () => {
-  const port = await freePort();
+  const port = await reservePort();
   const watched = await watchedProgram(port);
   try {
     assert.deepEqual(await watched.left(), []);
@@ -35,7 +35,7 @@ test('a port that is still open is left, and one that nobody holds is not', onLi
 });
 
 test('a port that another check has taken since is not ours', onLinux, async () => {
-  const port = await freePort();
+  const port = await reservePort();
   const watched = await watchedProgram(port);
   const other = new Watched([process.execPath, '-e', LISTEN], { PORT: String(port) });
   try {

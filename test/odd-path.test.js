@@ -21,7 +21,7 @@ test('a program is looked into wherever the repository lies', (t) => {
   writeFileSync(entry, "require('http').createServer().listen(process.env.PORT);");
   writeFileSync(
     join(root, 'look.js'),
-    `import { createRunner } from './lib/observe/run.js';
+    `import { createRunner } from './lib/observe/runner.js';
     const runner = createRunner();
     const program = await runner.start({ entry: ${JSON.stringify(entry)} });
     await program.ready(1);

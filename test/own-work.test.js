@@ -6,11 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { runCheck } from '../lib/check/run-check.js';
 import { verdictOnMissing } from '../lib/check/whose-fault.js';
 import { ownWorkIn, servingSince, stretchesOf } from '../lib/observe/own-work.js';
-import { createTurn } from '../lib/observe/turn.js';
+import { watchCpuTime } from '../lib/observe/cpu-time.js';
 import { nowMs } from '../lib/observe/clock.js';
 import { Broken, Undecided } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
-import { storyOfWork } from '../lib/verdict/own-work.js';
+import { blockedByOwnWork } from '../lib/verdict/blocked-by-own-work.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -147,23 +147,23 @@ test('its words name the handler, the process and a handful of numbers', () => {
     ...{ pid: 7, keptMs: 1_100.4, computedMs: 1_090, queuedMs: 2, path: '/' },
     printedBytes: 3e6,
   };
-  const told = storyOfWork(own);
+  const told = blockedByOwnWork(own);
   assert.equal(
     told.why,
-    'The handler of / kept the thread of process 7 for 1,100 ms without a break; it computed all that time. Nothing else ran there meanwhile. The program has printed 2.9 MB.',
+    'The handler of / kept the thread of process 7 for 1,100 ms without a break; it computed all that time. Nothing else ran there in the meantime. The program has printed 2.9 MB.',
   );
   assert.match(told.try, /^print once/);
   const beside = { computedMs: 400, queuedMs: 650, path: undefined, printedBytes: 10 };
-  const quiet = storyOfWork({ ...own, ...beside });
+  const quiet = blockedByOwnWork({ ...own, ...beside });
   assert.match(
     quiet.why,
-    /^Something kept .* it computed for 400 ms, and waited for a core for 650 ms\. Nothing else ran there meanwhile\.$/,
+    /^Something kept .* it computed for 400 ms, and waited for a core for 650 ms\. Nothing else ran there in the meantime\.$/,
   );
 });
 
 test('a limit is reached when work of its own explains what did not come, and no turn was missing', async () => {
   const fromMs = nowMs();
-  const unborn = createTurn(
+  const unborn = watchCpuTime(
     () => [],
     () => [],
     () => true,

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { performExperiment } from '../lib/check/experiments.js';
-import { solutionsOf } from '../lib/cli/solutions.js';
+import { readSolutionResults } from '../lib/cli/saved/solution-results.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { Starved } from '../lib/observe/turn.js';
+import { Starved } from '../lib/observe/cpu-time.js';
 import { createActivity, wordsOf } from '../lib/learner/activity.js';
 import { keys, makeRoot, read, starter, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -231,7 +231,7 @@ describe('from the page', () => {
     write(root, {
       '.forkshop/solutions.jsonl': `${JSON.stringify(line)}\n${JSON.stringify(other)}\n`,
     });
-    const known = solutionsOf({ root, env: {} });
+    const known = readSolutionResults({ root, env: {} });
     assert.deepEqual(Object.keys(known), [key], 'of another machine it says nothing here');
   });
 

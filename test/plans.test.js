@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { lessonFiles, rootFolder } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { agenda } from '../lib/deck/agenda.js';
 import { minuteOf, paceOf, stopwatch } from '../lib/deck/client/pace.js';
 import { readDeck } from '../lib/deck/read-deck.js';
@@ -108,7 +108,7 @@ const linesOf = (html) =>
 
 /** What the solution of a lesson has and its starter has not, but for lines that any program may have. @param {string} key */
 function solutionLines(key) {
-  const { solution, starter } = placesOf(key);
+  const { solution, starter } = lessonPaths(key);
   const read = (/** @type {string} */ folder) =>
     lessonFiles(rootFolder, key).flatMap((name) => {
       const text = readFileSync(join(rootFolder, folder, name), 'utf8');

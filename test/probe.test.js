@@ -8,14 +8,14 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { get } from '../lib/observe/client.js';
 import { nowMs } from '../lib/observe/clock.js';
-import { freePort } from '../lib/observe/ports.js';
+import { reservePort } from '../lib/observe/ports.js';
 import { openTimeline, requestsOf } from '../lib/observe/timeline.js';
 import { until } from './nothing-left.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'a probe ü '));
 after(() => rmSync(folder, { recursive: true }));
 
-const probe = fileURLToPath(new URL('../lib/observe/probe.cjs', import.meta.url));
+const probe = fileURLToPath(new URL('../lib/observe/preload/probe.cjs', import.meta.url));
 const header = readFileSync(probe, 'utf8').split('*/')[0];
 let count = 0;
 
@@ -469,7 +469,7 @@ async function start(name, text, more = {}) {
   writeFileSync(file, text);
   const timelineFile = join(folder, `timeline ${count}.jsonl`);
   const timeline = openTimeline(timelineFile);
-  const [port, port2] = [await freePort(), await freePort()];
+  const [port, port2] = [await reservePort(), await reservePort()];
   const inherited = { ...process.env };
   delete inherited.NODE_TEST_CONTEXT;
   const own = { FORKSHOP_TIMELINE: timelineFile, NODE_OPTIONS: `--require "${probe}"` };

@@ -10,7 +10,7 @@ import MarkdownIt from 'markdown-it';
 import nspell from 'nspell';
 import { parse } from 'yaml';
 import { chapterKeys, lessonKeys } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const markdown = new MarkdownIt({ html: true });
@@ -82,11 +82,11 @@ function misspelt(file) {
 }
 
 function proseFiles() {
-  const lessons = lessonKeys(root).map(placesOf);
+  const lessons = lessonKeys(root).map(lessonPaths);
   const texts = lessons.flatMap(({ text, hints, checks }) => [
     ...[text, hints, `${checks}/wrong-answers.md`, `${checks}/right-answers.md`],
   ]);
-  const decks = chapterKeys(root).map((key) => placesOf(key).slides);
+  const decks = chapterKeys(root).map((key) => lessonPaths(key).slides);
   return ['README.md', 'CONTRIBUTING.md', ...texts, ...decks].filter((file) =>
     existsSync(join(root, file)),
   );

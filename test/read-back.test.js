@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as shape from '../lib/common/shape.js';
-import { copyProgram } from '../lib/observe/copy.js';
+import { copyProgram } from '../lib/observe/program-copy.js';
 import { findRecording } from '../lib/deck/recordings.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 

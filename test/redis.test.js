@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../lib/observe/ports.js';
-import { createRunner } from '../lib/observe/run.js';
+import { reservePort } from '../lib/observe/ports.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { startRedis } from '../lib/tools/redis.js';
 import { findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
@@ -69,9 +69,9 @@ test(
     const folder = await ask(store.port, 'where');
     assert.match(folder, /forkshop-/);
     assert.notEqual(folder, realpathSync('.'));
-    store.still();
+    store.freeze();
     assert.equal(await ask(store.port, 'PING', 300), 'silence');
-    store.goOn();
+    store.resume();
     assert.equal(await ask(store.port, 'PING'), '+PONG');
     assert.deepEqual(await runner.close(), []);
     assert.equal(await ask(store.port, 'PING'), 'refused');
@@ -81,7 +81,7 @@ test(
 test('it comes back on the same port', notOnWindows, async (t) => {
   putInPath(t, DOUBLE);
   const runner = open(t);
-  const port = await freePort();
+  const port = await reservePort();
   const first = await startRedis(runner.start, { port });
   assert.deepEqual(await first.stop(), []);
   assert.equal(await ask(port, 'PING'), 'refused');

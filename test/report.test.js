@@ -1,7 +1,7 @@
 // Verifies the report on constant-rate load against windows whose right answers were worked out by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { busySharesOf, reportOf, reportTable, unansweredAt } from '../lib/measure/report.js';
+import { busySharesOf, reportOf, reportTable, unansweredAt } from '../lib/measure/load-report.js';
 
 /**
  * A window of requests that were due every 100 ms from 1,000 on.

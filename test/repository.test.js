@@ -70,7 +70,7 @@ test('the workflow runs the line that the README gives to authors, and may only 
   const { jobs, permissions } = parse(read('.github/workflows/test.yml'));
   const { steps, strategy } = jobs.test;
   const { run: line } = steps.at(-1);
-  assert.ok(read('README.md').includes(`\`${line}\` runs all tests`));
+  assert.ok(read('README.md').includes(`\`${line}\` runs the tests`));
   assert.deepEqual(permissions, { contents: 'read' });
   assert.deepEqual(strategy.matrix.node, [22, 24, 26]);
   for (const { uses } of steps) if (uses) assert.match(uses, /^actions\/[\w-]+@v\d+$/);

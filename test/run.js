@@ -9,6 +9,7 @@
 //   proofs        test/proofs/lessons.test.js: for every lesson what `lesson-5` does for one; `answers`: without solutions and
 //                 starters; `all` judges every answer whole, `3/10` the third tenth of them, `lesson-5` those of a lesson,
 //                 `lesson-5 no-back-off` one
+//   xray          whole servers with a fault each, and healthy ones
 //   experiments   what `npm run try` tells; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
 //                 file of that name; `field planted 1/3` is one file, and the first third of it
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -31,7 +32,16 @@ const APART = ['belonging', 'hostile', 'kills'];
 /** A browser's tests take four to ten minutes in all, a unit test's file two at the most. */
 const LIMIT_MS = 25 * 60_000;
 
-const ROOMS = ['unit', 'proofs', 'experiments', 'without-proc', 'browser', 'hostile', 'crashes'];
+const ROOMS = [
+  'unit',
+  'proofs',
+  'xray',
+  'experiments',
+  'without-proc',
+  'browser',
+  'hostile',
+  'crashes',
+];
 const OTHERS = ['kills', 'peers', 'field']; // and the last two are not among `all`
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -79,7 +89,8 @@ function jobsFor(wanted) {
   }
   if (wanted.includes('/')) {
     const covers = (/** @type {any} */ { file }) => isAbout(file, wanted);
-    return [longestFirst(units.filter(covers)), unitsAlone.filter(covers)];
+    const servers = filesIn('xray').flat();
+    return [longestFirst([...units, ...servers].filter(covers)), unitsAlone.filter(covers)];
   }
   return [...ROOMS, ...OTHERS].includes(wanted) ? filesIn(wanted, part) : [[], []];
 }
@@ -189,7 +200,7 @@ function apart(job) {
  */
 function isAbout(file, place) {
   const text = readFileSync(join(root, 'test', file), 'utf8');
-  const count = (/** @type {string} */ start) => text.split(`'../${start}`).length - 1;
+  const count = (/** @type {string} */ start) => text.split(`../${start}`).length - 1;
   const most = Math.max(...readdirSync(join(root, 'lib')).map((room) => count(`lib/${room}/`)));
   const room = place.split('/').slice(0, 2).join('/');
   return count(place) > 0 && count(`${room}/`) === most;

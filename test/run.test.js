@@ -13,12 +13,12 @@ import { join } from 'node:path';
 import { after, describe, run, test } from 'node:test';
 import { get, getAtOnce } from '../lib/observe/client.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { copyProgram } from '../lib/observe/copy.js';
+import { copyProgram } from '../lib/observe/program-copy.js';
 import { environmentOf } from '../lib/observe/environment.js';
-import { freePort } from '../lib/observe/ports.js';
+import { reservePort } from '../lib/observe/ports.js';
 import { ageMs, familyOf, isAlive, listProcesses } from '../lib/observe/processes.js';
 import { hasMark } from '../lib/observe/mark.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { hasUnseenWorker, isFutile, isSettled } from '../lib/observe/settled.js';
 import * as timeline from '../lib/observe/timeline.js';
 import { limitMs } from './limits.js';
@@ -197,7 +197,7 @@ describe('traps', () => {
   });
 
   test('trap 6: a port is free and below those that clients get', async () => {
-    const ports = await Promise.all(Array.from({ length: 50 }, freePort));
+    const ports = await Promise.all(Array.from({ length: 50 }, reservePort));
     assert.ok(ports.every((port) => port >= 1_024 && port < 32_768));
     assert.ok(new Set(ports).size > 40);
     const server = createServer().listen(ports[0], '127.0.0.1');
@@ -207,8 +207,8 @@ describe('traps', () => {
 
   test('trap 6: nobody is given a port that another one was given a moment ago', async (t) => {
     const script = `
-      const { freePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
-      const ports = await Promise.all(Array.from({ length: 200 }, () => freePort()));
+      const { reservePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
+      const ports = await Promise.all(Array.from({ length: 200 }, () => reservePort()));
       console.log(JSON.stringify(ports));
       await new Promise((resolve) => process.stdin.once('data', resolve));
     `;
@@ -238,7 +238,7 @@ describe('traps', () => {
         },
       );
     const bind = fail('EADDRINUSE');
-    await assert.rejects(freePort, (/** @type {any} */ { name, message, hint }) => {
+    await assert.rejects(reservePort, (/** @type {any} */ { name, message, hint }) => {
       assert.ok(name && message.includes('All ports from 20000 to 31999 are taken.'), message);
       return /ss -ltnup/.test(hint);
     });
@@ -246,17 +246,17 @@ describe('traps', () => {
     assert.equal(ports.size, 12_000, 'each was tried');
     bind.mock.restore();
     fail('EMFILE');
-    await assert.rejects(freePort, { code: 'EMFILE' });
+    await assert.rejects(reservePort, { code: 'EMFILE' });
   });
 
   test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {
     const random = t.mock.method(Math, 'random');
-    const taken = await freePort();
+    const taken = await reservePort();
     const drawn = Number(random.mock.calls.at(-1)?.result);
     random.mock.resetCalls();
     random.mock.mockImplementationOnce(() => drawn); // the one that is taken, first of all
     const listen = t.mock.method(Server.prototype, 'listen');
-    assert.notEqual(await freePort(), taken);
+    assert.notEqual(await reservePort(), taken);
     assert.equal(random.mock.calls[0].result, drawn);
     assert.deepEqual(
       listen.mock.calls.filter(({ arguments: [port] }) => port === taken),
@@ -454,6 +454,15 @@ describe('a runner', () => {
     assert.equal(program.output(), 'all listen\n');
     assert.equal(program.events.filter(({ what }) => what === 'fork').length, 3);
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
+  });
+
+  test('pretends forks also for a primary that exits before Node.js tells of them', async (t) => {
+    const text = `import cluster from 'node:cluster';
+      cluster.fork();
+      setImmediate(() => (cluster.fork(), process.exit(1)));`;
+    const program = await start(t, text, { pretendForks: true });
+    await fate(program);
+    assert.equal(program.events.filter(({ what }) => what === 'fork').length, 2);
   });
 
   test('pretends that a worker ends with another code than 1, whether it throws or exits', async (t) => {
@@ -934,7 +943,7 @@ describe('the client', () => {
     const timeoutMs = limitMs(0.1); // the first part must have come by then
     const { error } = await get(`${url}/half`, { timeoutMs });
     assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
-    const nobody = await get(`http://127.0.0.1:${await freePort()}`);
+    const nobody = await get(`http://127.0.0.1:${await reservePort()}`);
     assert.equal(nobody.error, 'ECONNREFUSED');
     assert.equal(nobody.status, undefined);
   });

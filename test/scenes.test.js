@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { asCoresAllow } from '../lib/check/at-once.js';
+import { mapConcurrently } from '../lib/check/map-concurrently.js';
 import {
   aliveIn,
   exitMoment,
@@ -16,12 +16,12 @@ import {
   primaryExitMoment,
   servingIn,
 } from '../lib/check/cluster.js';
-import { episode, stopAtWork } from '../lib/check/episode.js';
+import { episode, stopUnderLoad } from '../lib/check/episode.js';
 import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
-import { untilAtRest } from '../lib/check/rest.js';
-import { entryOf } from '../lib/check/subject.js';
+import { untilAtRest } from '../lib/check/at-rest.js';
+import { findEntry } from '../lib/lessons/program-entry.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 import { Broken } from '../lib/verdict/outcome.js';
 
 test('a worker is killed, replaced, frozen; the program rests, and is told to stop', async (t) => {
@@ -46,7 +46,7 @@ test('a worker is killed, replaced, frozen; the program rests, and is told to st
   assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more comes');
   const [frozen] = servingIn(program.events);
   assert.deepEqual(await whileFrozen(program, [frozen], async (pids) => pids), [frozen]);
-  const stop = await stopAtWork(program, 'SIGTERM', { path: '/report', times: 2 });
+  const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 2 });
   assert.deepEqual([stop.fate?.code, stop.lost, stop.left, stop.forksAfter], [0, [], [], []]);
   assert.match(primaryExitMoment(program)?.says ?? '', /exit code 0/);
 });
@@ -60,16 +60,16 @@ test('an act is repeated until it tells, and no more often than it may', async (
 });
 
 test('as many are done at once as there are cores, and told in their order', async () => {
-  assert.deepEqual(await asCoresAllow([3, 1, 2], async (one) => 2 * one), [6, 2, 4]);
+  assert.deepEqual(await mapConcurrently([3, 1, 2], async (one) => 2 * one), [6, 2, 4]);
 });
 
 test('a folder without its program says so', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'forkshop-subject-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  assert.throws(() => entryOf(folder), Broken);
+  assert.throws(() => findEntry(folder), Broken);
   writeFileSync(join(folder, 'my-server.js'), 'listen();');
-  assert.throws(() => entryOf(folder), Broken);
-  assert.throws(() => entryOf(join(folder, 'none')), Broken);
+  assert.throws(() => findEntry(folder), Broken);
+  assert.throws(() => findEntry(join(folder, 'none')), Broken);
   writeFileSync(join(folder, 'server.js'), '');
-  assert.throws(() => entryOf(folder), Broken);
+  assert.throws(() => findEntry(folder), Broken);
 });

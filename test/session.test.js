@@ -44,12 +44,12 @@ const threeLooks =
   (fails = '') =>
   (/** @type {import('../lib/check/session.js').Lesson} */ lesson, made) => {
     for (const id of Object.keys(promises)) {
-      const look = lesson.meanwhile([], () => made.push(id));
+      const look = lesson.observeInParallel([], () => made.push(id));
       lesson.hold(id, [look], () => demand(id !== fails, { got: 'nothing' }), {
         needs: id === 'three' ? ['one'] : [],
       });
     }
-    const measuring = lesson.meanwhile([], () => made.push('measured'));
+    const measuring = lesson.observeInParallel([], () => made.push('measured'));
     lesson.measure([measuring], () => lesson.measured('m', { label: 'm', value: 1, unit: 's' }));
   };
 
@@ -67,7 +67,7 @@ test('checks are judged side by side in one process', async () => {
   let open = () => {};
   const gate = new Promise((resolve) => (open = () => resolve(undefined)));
   const waiting = judge((lesson) => {
-    const look = lesson.meanwhile([], () => gate);
+    const look = lesson.observeInParallel([], () => gate);
     for (const id of Object.keys(promises)) lesson.hold(id, [look], () => {});
   });
   const other = await judge(threeLooks('one'));
@@ -158,8 +158,8 @@ test('what is undecided ends it where very many want each core, and nothing else
 });
 
 test('what two promises need and cannot have is told once', async () => {
-  const { judged } = await judge(({ meanwhile, hold }) => {
-    const broken = meanwhile([], () => demand(false, { got: 'no program' }));
+  const { judged } = await judge(({ observeInParallel, hold }) => {
+    const broken = observeInParallel([], () => demand(false, { got: 'no program' }));
     hold('one', [broken], () => {});
     hold('two', [broken], () => {});
     hold('three', [], () => {});
@@ -170,9 +170,9 @@ test('what two promises need and cannot have is told once', async () => {
 test('of several steps the first that fails is told, and no later look is waited for', async () => {
   const never = () => new Promise(() => {});
   const judged = [];
-  const told = await judge(({ meanwhile, hold, holdInSteps }) => {
-    const [quick, endless] = [meanwhile([], () => 'seen'), meanwhile([], never)];
-    const broken = meanwhile([], () => demand(false, { got: 'a later fault' }));
+  const told = await judge(({ observeInParallel, hold, holdInSteps }) => {
+    const [quick, endless] = [observeInParallel([], () => 'seen'), observeInParallel([], never)];
+    const broken = observeInParallel([], () => demand(false, { got: 'a later fault' }));
     holdInSteps('one', [
       [[quick], (seen) => void judged.push(seen)],
       [[quick], () => demand(false, { got: 'the first fault' })],
@@ -197,17 +197,17 @@ test('of steps that are apart one that is undecided hides no fault of a later on
   const doubtful = () => {
     throw new Undecided({ got: 'a doubt', why: 'It is busy.', try: 'again' });
   };
-  const told = await judge(({ meanwhile, holdInSteps }) => {
-    const seen = meanwhile([], () => 'seen');
+  const told = await judge(({ observeInParallel, holdInSteps }) => {
+    const seen = observeInParallel([], () => 'seen');
     const broken = () => demand(false, { got: 'a fault' });
     /** @returns {import('../lib/check/session.js').Step[]} */
     const steps = (...judges) => judges.map((one) => [[seen], one]);
-    holdInSteps('one', steps(doubtful, broken), { areApart: true });
+    holdInSteps('one', steps(doubtful, broken), { areIndependent: true });
     holdInSteps('two', steps(doubtful, broken));
     holdInSteps(
       'three',
       steps(doubtful, () => {}),
-      { areApart: true },
+      { areIndependent: true },
     );
   });
   assert.deepEqual(told.judged, ['one failed', 'two inconclusive', 'three inconclusive']);
@@ -219,14 +219,14 @@ test('of steps that are apart one that is undecided hides no fault of a later on
 
 test('a promise that measures waits until nothing else is looked at', async () => {
   let isLooking = false;
-  const { judged } = await judge(({ meanwhile, hold }) => {
-    const slow = meanwhile([], async () => {
+  const { judged } = await judge(({ observeInParallel, hold }) => {
+    const slow = observeInParallel([], async () => {
       isLooking = true;
       await new Promise((resolve) => setTimeout(resolve, 60));
       isLooking = false;
     });
     hold('one', [], () => void slow.see());
-    hold('two', [], () => assert.equal(isLooking, false), { isAlone: true });
+    hold('two', [], () => assert.equal(isLooking, false), { isMeasurement: true });
     hold('three', [slow], () => {});
   });
   assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);

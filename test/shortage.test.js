@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { meaningOf } from '../lib/check/unexpected-end.js';
-import { createSpinners } from '../lib/measure/ceiling.js';
+import { DemandFault, interpretError } from '../lib/check/interpret-error.js';
+import { createSpinners } from '../lib/measure/spinners.js';
 import { listProcesses } from '../lib/observe/processes.js';
 import { Shortage, shortOf, shortageIn, watchShortages } from '../lib/observe/shortage.js';
 import { Broken, Missing, Undecided } from '../lib/verdict/outcome.js';
@@ -13,11 +13,11 @@ const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine h
 
 /** A program of the learner, as far as it matters here. @param {Record<string, unknown>} [more] */
 const programOf = (more) =>
-  /** @type {any} */ ({ events: [], toldMs: Infinity, output: () => '', ...more });
+  /** @type {any} */ ({ events: [], firstSignalMs: Infinity, output: () => '', ...more });
 
 /** @param {unknown} error @param {any[]} [programs] @param {Shortage} [short] */
 const meaning = (error, programs = [], short) =>
-  meaningOf(error, {
+  interpretError(error, {
     programs,
     shortage: () => short,
     factsOf: ({ fate, events }) => ({ name: 'server.js', port: 1, fate, events, output: '' }),
@@ -35,7 +35,7 @@ test('where a program has ended unasked, it is the failure of that', () => {
   const events = [{ what: 'listening', t: 1 }];
   const ended = meaning(ours, [programOf(), programOf({ fate, events, hasEndedUnasked: true })]);
   assert.ok(ended instanceof Broken);
-  assert.match(String(ended.story.got), /ended with exit code 7/);
+  assert.match(String(ended.story.got), /exited with code 7/);
   assert.equal(meaning(ours, [programOf({ fate, events, hasEndedUnasked: false })]), ours);
   assert.equal(
     meaning(ours, [programOf({ fate, hasEndedUnasked: true })]),
@@ -45,10 +45,17 @@ test('where a program has ended unasked, it is the failure of that', () => {
   assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
 });
 
+test('what a demand threw by mistake is ours, however the program ended', () => {
+  const fate = { kind: 'ended', code: 7 };
+  const events = [{ what: 'listening', t: 1 }];
+  const ended = programOf({ fate, events, hasEndedUnasked: true });
+  assert.equal(meaning(new DemandFault(ours), [ended], shortOf('EMFILE')), ours);
+});
+
 test('so it is where a worker has ended before any was told to, or a process has thrown', () => {
   const exit = { what: 'worker-exit', t: 5, workerPid: 9, code: 1, signal: null };
   assert.match(meaning(ours, [programOf({ events: [exit] })]).story.got, /worker 9 .* exit code 1/);
-  assert.equal(meaning(ours, [programOf({ events: [exit], toldMs: 4 })]), ours);
+  assert.equal(meaning(ours, [programOf({ events: [exit], firstSignalMs: 4 })]), ours);
   const crash = { what: 'crash', t: 5, error: 'RangeError: too far\n    at x' };
   assert.match(meaning(ours, [programOf({ events: [crash] })]).story.why, /RangeError: too far/);
 });

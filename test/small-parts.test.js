@@ -5,9 +5,9 @@ import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { listenForKeys } from '../lib/cli/keys.js';
-import { closingGenerators, keepTrack } from '../lib/measure/generator.js';
+import { closingGenerators, closeWithCheck } from '../lib/measure/generator.js';
 import { createLoad } from '../lib/measure/load.js';
-import { isFromRepository, resolve, resolveNow } from '../lib/observe/resolve-hook.js';
+import { isFromRepository, resolve, resolveNow } from '../lib/observe/preload/resolve-hook.js';
 
 test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as it was', async () => {
   const modes = /** @type {boolean[]} */ ([]);
@@ -43,12 +43,12 @@ test('work that ends closes the generators that it has left open, and nobody els
   const closed = [];
   let finish = () => {};
   const other = closingGenerators(async () => {
-    keepTrack(() => closed.push('of the other'));
+    closeWithCheck(() => closed.push('of the other'));
     await new Promise((resolve) => (finish = () => resolve(undefined)));
   });
   const broken = closingGenerators(async () => {
-    const close = keepTrack(() => closed.push('closed by itself'));
-    keepTrack(() => closed.push('left open'));
+    const close = closeWithCheck(() => closed.push('closed by itself'));
+    closeWithCheck(() => closed.push('left open'));
     close();
     throw new Error('It broke off.');
   });

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
-import { createSpinners } from '../lib/measure/ceiling.js';
+import { createSpinners } from '../lib/measure/spinners.js';
 import { createLoad } from '../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../lib/measure/speedup.js';
-import { createRunner } from '../lib/observe/run.js';
+import { createRunner } from '../lib/observe/runner.js';
 
 const WORKERS = 2;
 const key = '02-cluster-fork';

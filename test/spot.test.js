@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { choose, run } from '../lib/cli/spot.js';
-import { answersOf, changesOf } from '../lib/lessons/answers.js';
+import { chooseAnswers, run } from '../lib/cli/commands/spot.js';
+import { changesOf } from '../lib/lessons/answer-programs.js';
+import { answersOf } from '../lib/lessons/answers.js';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';
 import { spotDemos } from '../lib/deck/spots.js';
 import { Watched, until } from './nothing-left.js';
@@ -129,7 +130,7 @@ test('a sitting has what was missed first, then what is new, one of each promise
   const right = { name: 'r', breaks: [], isRight: true, why: 'because' };
   const all = [wrong('a1', 'a'), wrong('a2', 'a'), wrong('b1', 'b', 'a'), wrong('b2', 'b'), right];
   const names = (/** @type {Record<string, boolean>} */ spotted) =>
-    choose(all, spotted, ['a', 'b']).map(({ name }) => name);
+    chooseAnswers(all, spotted, ['a', 'b']).map(({ name }) => name);
   assert.deepEqual(names({}).sort(), ['a1', 'b1', 'r']);
   assert.deepEqual(names({ a1: true, b1: true, r: true }).slice(0, 2).sort(), ['a2', 'b2']);
   assert.deepEqual(names({ a1: true, b1: false, r: true })[0], 'b1');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   mean,
-  meanOf,
+  meanInterval,
   quantile,
   ratioOf,
   servedWithin,
@@ -22,7 +22,7 @@ test('mean and quantile', () => {
 });
 
 test("the mean's interval is Student's: five values, four degrees of freedom", () => {
-  const { value, low, high } = meanOf([9, 10, 11, 10, 10]);
+  const { value, low, high } = meanInterval([9, 10, 11, 10, 10]);
   near(value, 10);
   near(high - value, 2.776 * Math.sqrt(0.5 / 5));
   near(value - low, high - value, 1e-12);
@@ -40,7 +40,7 @@ test("a share's interval is Wilson's, also of none and of all", () => {
 });
 
 test('one value has no known error', () => {
-  assert.deepEqual(meanOf([4]), { value: 4, low: -Infinity, high: Infinity });
+  assert.deepEqual(meanInterval([4]), { value: 4, low: -Infinity, high: Infinity });
   const { value, ...reach } = ratioOf([2], [8]);
   near(value, 4, 1e-9);
   assert.deepEqual(reach, { low: 0, high: Infinity });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tasksOf } from '../lib/lessons/tasks.js';
-import { alsoLines } from '../lib/verdict/around.js';
+import { otherFailureLines } from '../lib/verdict/other-promises.js';
 import { createStyle } from '../lib/verdict/style.js';
 import { countsInWords, tallyOf } from '../lib/verdict/tally.js';
 
@@ -43,7 +43,7 @@ test('beside the one that is opened up each other has a line, with the sign of i
   const tasks = /** @type {any} */ ([{ promises: ['a', 'b', 'c', 'd', 'e', 'f'] }]);
   const all = (/** @type {string} */ verdict, /** @type {string[]} */ ids) =>
     /** @type {any[]} */ (ids.map((id) => ({ id, verdict, got: `seen of ${id}\nand more` })));
-  const lines = (/** @type {any[]} */ others) => alsoLines(others, { tasks }, plain, 80);
+  const lines = (/** @type {any[]} */ others) => otherFailureLines(others, { tasks }, plain, 80);
   assert.deepEqual(lines(all('failed', ['b'])), ['  ✖ [2/6] seen of b']);
   assert.deepEqual(lines(all('inconclusive', ['b', 'c', 'd', 'e'])), [
     '  ? [2/6] seen of b',

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import { parseAbout } from '../lib/lessons/about.js';
-import { demandTool, explainMissing, findTool, toolNames } from '../lib/tools/tools.js';
+import { parseLessonYml, toolNames } from '../lib/lessons/lesson-yml.js';
+import { demandTool, explainMissing, findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 
 /** Calls `look` with nothing but these folders to search. */
@@ -50,7 +50,7 @@ test('each of them has a command that brings it', () => {
 
 test('a lesson says in its lesson.yml what it needs; an unknown name is refused, with those that are known', () => {
   const lines = ['title: T', 'minutes: 1', 'goal: g', 'concepts: [c]', 'starterFails: [x]'];
-  const about = (/** @type {string} */ needs) => parseAbout([...lines, needs].join('\n'), 'f');
+  const about = (/** @type {string} */ needs) => parseLessonYml([...lines, needs].join('\n'), 'f');
   assert.deepEqual(about('needs: [nginx, redis]').needs, ['nginx', 'redis']);
   assert.equal(about('').needs, undefined);
   for (const wrong of ['needs: [apache]', 'needs: nginx', 'needs: []'])

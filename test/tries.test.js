@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { lessonFiles, lessonKeys, rootFolder } from '../lib/lessons/catalog.js';
-import { placesOf } from '../lib/lessons/places.js';
+import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { readIfThere } from '../lib/common/files.js';
 
 const LEAST = 16; // characters: shorter lines are anyone's
@@ -15,7 +15,7 @@ const plain = (/** @type {string} */ text) => text.trim().replace(/[;,]$/, '');
 
 /** The lines that a learner has to find. */
 function linesToFind(/** @type {string} */ key) {
-  const { solution, starter } = placesOf(key);
+  const { solution, starter } = lessonPaths(key);
   const given = new Set(
     lessonFiles(rootFolder, key).flatMap((file) => linesOf(`${starter}/${file}`)),
   );
@@ -30,7 +30,7 @@ const linesOf = (/** @type {string} */ path) =>
 
 for (const key of lessonKeys(rootFolder))
   test(`${key}: no sentence of its check is a line of its solution`, () => {
-    const source = readFileSync(join(rootFolder, placesOf(key).checks, 'demands.js'), 'utf8');
+    const source = readFileSync(join(rootFolder, lessonPaths(key).checks, 'demands.js'), 'utf8');
     const told = [...source.matchAll(STRING)].map(([, , text]) => text.replaceAll("\\'", "'"));
     const lines = linesToFind(key);
     assert.ok(lines.length > 5 && told.length > 20, 'there is something to compare');

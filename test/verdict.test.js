@@ -2,14 +2,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { faultOfRandomHex } from '../lib/verdict/bodies.js';
-import { explainNotReady } from '../lib/verdict/diagnosis.js';
-import { whyOfCrash, whyOfHandler, withPlaceOfSyntax } from '../lib/verdict/thrown.js';
+import { faultOfRandomHex } from '../lib/verdict/response-bodies.js';
+import { explainNotReady } from '../lib/verdict/startup-failure.js';
+import {
+  describeCrash,
+  describeHandlerError,
+  addSyntaxErrorPlace,
+} from '../lib/verdict/thrown-errors.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
 import { Broken, Undecided, asText, demand, verdictOf } from '../lib/verdict/outcome.js';
 import { demandSpeedup } from '../lib/verdict/speedup.js';
 import { createStyle } from '../lib/verdict/style.js';
-import { chartLines, format, measurementLines, openedUp } from '../lib/verdict/terminal.js';
+import { chartLines, format, measurementLines, promiseDetails } from '../lib/verdict/terminal.js';
 import { promiseLine, wrap } from '../lib/verdict/terminal.js';
 
 const plain = createStyle({ isTTY: false }, {});
@@ -64,14 +68,22 @@ test('a promise opens up into the parts that it has, wrapped to the terminal', (
     verdict: /** @type {const} */ ('failed'),
   };
   const got = 'word '.repeat(30).trim();
-  const lines = openedUp({ ...promise, got, try: 'npm test' }, { isTold: true }, plain, 60);
+  const lines = promiseDetails({ ...promise, got, try: 'npm test' }, { isTold: true }, plain, 60);
   assert.equal(lines[0], '  it works');
   assert.match(lines[1], /^ {4}got {7}word/);
   assert.match(lines.at(-1) ?? '', /^ {4}try {7}npm test$/);
   const story = { ...promise, got, try: 'npm test' };
-  assert.doesNotMatch(openedUp(story, {}, plain, 60).join('\n'), /npm test/, 'the first time');
+  assert.doesNotMatch(
+    promiseDetails(story, {}, plain, 60).join('\n'),
+    /npm test/,
+    'the first time',
+  );
   const undecided = { ...story, verdict: /** @type {const} */ ('inconclusive') };
-  assert.match(openedUp(undecided, {}, plain, 60).join('\n'), /npm test/, 'it is not the program');
+  assert.match(
+    promiseDetails(undecided, {}, plain, 60).join('\n'),
+    /npm test/,
+    'it is not the program',
+  );
   assert.ok(
     lines.every((line) => line.length <= 60),
     lines.join('\n'),
@@ -266,7 +278,7 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   assert.match(
     story({ fate: { kind: 'ended', code: null, signal: 'SIGABRT' } }).got ?? '',
-    /ended by SIGABRT/,
+    /killed by SIGABRT/,
   );
   assert.match(
     story({ fate: { kind: 'excess', of: 'processes', amount: 41 } }).got ?? '',
@@ -308,17 +320,20 @@ test('what a handler threw is told with its place; what ended a process is not a
     '    at Layer.handleRequest (/w/node_modules/router/lib/layer.js:152:17)',
   ];
   assert.equal(
-    whyOfHandler(['listens', ...stack, 'bye'].join('\n')),
+    describeHandlerError(['listens', ...stack, 'bye'].join('\n')),
     'A handler threw TypeError: no (server.js, line 15).',
   );
-  assert.equal(whyOfHandler(['      throw error;', '      ^', '', ...stack].join('\n')), undefined);
   assert.equal(
-    whyOfHandler(stack.slice(0, 3).with(1, '    at node:events:1:1').join('\n')),
+    describeHandlerError(['      throw error;', '      ^', '', ...stack].join('\n')),
     undefined,
   );
   assert.equal(
-    whyOfCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
-    'A process threw and ended: TypeError: no (server.js, line 15)',
+    describeHandlerError(stack.slice(0, 3).with(1, '    at node:events:1:1').join('\n')),
+    undefined,
+  );
+  assert.equal(
+    describeCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
+    'A process threw and exited: TypeError: no (server.js, line 15)',
   );
 });
 
@@ -326,12 +341,12 @@ test('a file that does not parse is named with its line, which stands above the 
   const error = 'SyntaxError: Unexpected end of input';
   const output = `listens\nfile:///w/lessons/x/job.js:52\n\n\n\n${error}\n    at node:internal:1:1`;
   assert.equal(
-    withPlaceOfSyntax(`It ended: ${error}`, output),
+    addSyntaxErrorPlace(`It ended: ${error}`, output),
     `It ended: ${error} (job.js, line 52)`,
   );
-  assert.equal(withPlaceOfSyntax(`${error} (a.js, line 3)`, output), `${error} (a.js, line 3)`);
-  assert.equal(withPlaceOfSyntax('The child exited.', output), 'The child exited.');
-  assert.equal(withPlaceOfSyntax(undefined, 'listens'), undefined);
+  assert.equal(addSyntaxErrorPlace(`${error} (a.js, line 3)`, output), `${error} (a.js, line 3)`);
+  assert.equal(addSyntaxErrorPlace('The child exited.', output), 'The child exited.');
+  assert.equal(addSyntaxErrorPlace(undefined, 'listens'), undefined);
 });
 
 test('a speedup above its target holds; below it fails, unless the machine was disturbed', () => {

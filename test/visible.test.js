@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
 import { createStyle } from '../lib/verdict/style.js';
-import { openedUp } from '../lib/verdict/terminal.js';
+import { promiseDetails } from '../lib/verdict/terminal.js';
 import { allVisible, cut, cutLine, visible } from '../lib/verdict/visible.js';
 import { forkshop, keys, makeRoot } from './fixture-root.js';
 
@@ -37,7 +37,7 @@ test('a long text is cut to its first lines, and a long line to its beginning', 
     sentence: 'it works',
     verdict: /** @type {const} */ ('failed'),
   };
-  const lines = openedUp(
+  const lines = promiseDetails(
     { ...promise, why: 'no\n'.repeat(50) },
     {},
     createStyle(/** @type {any} */ ({}), {}),

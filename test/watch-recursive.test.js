@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
-import { followFolder } from '../lib/common/watch-recursive.js';
+import { watchRecursive } from '../lib/common/watch-recursive.js';
 import { until } from './nothing-left.js';
 
 test('a watcher that breaks is replaced, whether at once or later, and the change is told', async (t) => {
@@ -32,7 +32,7 @@ test('a watcher that breaks is replaced, whether at once or later, and the chang
 
   let told = 0;
   refusals = 1;
-  const following = followFolder('/some/folder', () => (told += 1));
+  const following = watchRecursive('/some/folder', () => (told += 1));
   await until('it is watched', () => told === 1, 5_000);
   watchers[0].emit('change');
   assert.equal(told, 2);

@@ -2,8 +2,8 @@
 // written by hand. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findingsOf, sift, unexplained } from '../lib/xray/findings.js';
-import { growthsOf } from '../lib/xray/growth.js';
+import { findingsOf, sift, unexplained } from '../lib/xray/report/findings.js';
+import { growthsOf } from '../lib/xray/report/growth.js';
 import { unevenOf } from '../lib/xray/spread.js';
 
 const MB = 2 ** 20;

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evidencePage } from '../bench/peers/evidence.js';
-import { trialFindings } from '../lib/xray/findings-trials.js';
+import { trialFindings } from '../lib/xray/report/findings-trials.js';
 import { chosen } from '../lib/xray/scale.js';
-import { traceOf } from '../lib/xray/trace.js';
-import { scaleSection, trialSection } from '../lib/xray/tell-trials.js';
+import { traceOf } from '../lib/xray/report/trace.js';
+import { scaleSection, trialSection } from '../lib/xray/report/tell-trials.js';
 import { xrayPage } from '../lib/xray/page.js';
 
 const hostile = '</script><img src=x onerror=alert(1)>';
@@ -71,14 +71,14 @@ test('a reload by a command is told by that command, and by how it failed', () =
   const none = { fresh: 0, kept: 0 };
   const trial = {
     ...{ kind: /** @type {const} */ ('reload'), command: 'pm2 reload shop', atMs: 2, zeroMs: 1 },
-    ...{ sent: { fresh: 10, kept: 10 }, lost: none, underWay: 0, repeated: 0, errors: {} },
+    ...{ sent: { fresh: 10, kept: 10 }, lost: none, begun: 0, repeated: 0, errors: {} },
     ...{ left: [], servers: 2, replaced: 0, failed: { code: 1, printed: 'oh\nno such process' } },
   };
   const [what, ...says] = trialSection(trial, 'x').says ?? [];
   assert.match(what, /^`pm2 reload shop`, with 10 requests/);
   assert.deepEqual(says, [
     'None was lost.',
-    'The command ended with exit code 1: no such process.',
+    'The command exited with code 1: no such process.',
     '0 of 2 were replaced.',
   ]);
   const [finding] = trialFindings({ ...trial, lost: { fresh: 0, kept: 3 } });
@@ -93,7 +93,7 @@ test('several reloads have a row each, and what was lost is said in sum', () => 
   }));
   const trial = {
     ...{ kind: /** @type {const} */ ('reload'), signal: 'SIGHUP', pid: 7, atMs: 10, zeroMs: 1 },
-    ...{ sent: both(60, 62), lost: both(0, 3), underWay: 3, repeated: 0 },
+    ...{ sent: both(60, 62), lost: both(0, 3), begun: 3, repeated: 0 },
     ...{ errors: { ECONNRESET: 3 }, left: [], servers: 2, replaced: 2, tookMs: 1_500, each },
   };
   const { says = [], lines } = trialSection(trial, 'x');

@@ -1,95 +1,29 @@
-// Verifies `xray` on small servers with one fault each, in test/fixtures/xray/, and on healthy ones, of which it says
-// nothing; and the pure parts on events written by hand.
+// Verifies the command `xray`, and its pure parts on events written by hand; test/xray/ has whole servers.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { createLoad } from '../lib/measure/load.js';
 import { createOpenLoop } from '../lib/measure/open-loop.js';
-import { ownOfUser } from '../lib/observe/environment.js';
-import { freePort } from '../lib/observe/ports.js';
-import { createRunner } from '../lib/observe/run.js';
-import { tryCost } from '../lib/xray/cost.js';
-import { crashLoops } from '../lib/xray/crash-loops.js';
-import { findingsOf, sift } from '../lib/xray/findings.js';
-import { trialFindings } from '../lib/xray/findings-trials.js';
-import { isAtRest, launch } from '../lib/xray/launch.js';
-import { tryScale } from '../lib/xray/scale.js';
-import { silencesOf } from '../lib/xray/silences.js';
-import { costSection } from '../lib/xray/tell-trials.js';
-import { sectionsOf } from '../lib/xray/tell.js';
-import { traceOf } from '../lib/xray/trace.js';
-import { tryReload } from '../lib/xray/reload.js';
+import { environmentOfUser } from '../lib/observe/environment.js';
+import { reservePort } from '../lib/observe/ports.js';
+import { crashLoops } from '../lib/xray/report/crash-loops.js';
+import { findingsOf, sift } from '../lib/xray/report/findings.js';
+import { trialFindings } from '../lib/xray/report/findings-trials.js';
+import { isAtRest } from '../lib/xray/launch.js';
+import { silencesOf } from '../lib/xray/report/silences.js';
+import { sectionsOf } from '../lib/xray/report/tell.js';
+import { traceOf } from '../lib/xray/report/trace.js';
 import { dispatched, forkshop } from './fixture-root.js';
 import { Watched, until } from './nothing-left.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/xray');
-const MOST_PER_SECOND = 200; // by trials.js
-
-/** @param {string} file @param {string[]} [flags] */
-async function xray(file, flags = []) {
-  const port = await freePort();
-  const env = { INIT_CWD: fixtures, PORT: String(port), NODE_CLUSTER_WORKERS: '2' };
-  const argv = ['xray', file, '--seconds', '1', '--json', ...flags];
-  const { code, stdout, stderr } = await forkshop(rootFolder, argv, env);
-  assert.equal(stderr, '');
-  return { code, ...JSON.parse(stdout) };
-}
-
-const idsOf = (/** @type {{ findings: { id: string }[] }} */ { findings }) =>
-  findings.map(({ id }) => id);
-
-/** The finding that comes first, the server, and how it is looked for. @type {Record<string, [string, ...string[]]>} */
-const planted = {
-  blocks: ['blocks.js', '--rate', '6'],
-  deaf: ['deaf.js'],
-  crash: ['crashes.js'],
-  'not-replaced': ['restarts-nobody.js', '--kill'],
-  'stop-loses': ['dies-at-work.js', '--stop'],
-  'left-behind': ['leaves-a-child.js', '--stop'],
-  'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
-  uneven: ['deals-to-one.js', '--rate', '150'],
-};
-
-describe('servers', { concurrency: 2 }, () => {
-  describe('a planted fault is found, and comes first', { concurrency: 3 }, () => {
-    for (const [id, [file, ...flags]] of Object.entries(planted)) {
-      test(`${file}: ${id}`, async () => {
-        const seen = await xray(file, flags);
-        assert.equal(idsOf(seen)[0], id, JSON.stringify(seen.findings));
-        assert.equal(seen.code, 1);
-      });
-    }
-  });
-
-  describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
-    const healthy = [
-      ['plain.js'],
-      ['single-express.js', '--connections', '5'],
-      [join(rootFolder, 'solutions/05-crash-restart/server.js')],
-      [join(rootFolder, 'solutions/08-graceful-reload/server.js'), '--reload', 'SIGHUP', '--stop'],
-    ];
-    for (const [file, ...flags] of healthy) {
-      test(file.replace(rootFolder, ''), async () => {
-        const { code, findings, facts, trials } = await xray(file, flags);
-        assert.deepEqual(findings, []);
-        assert.equal(code, 0);
-        assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
-        const { isOpen } = facts.load;
-        const least = facts.report.requests;
-        const told = `${facts.seen} of ${least} were seen to begin`;
-        assert.ok(isOpen ? facts.seen === least : facts.seen >= least, told);
-        assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
-      });
-    }
-  });
-});
 
 test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async (t) => {
-  const env = { INIT_CWD: fixtures, PORT: String(await freePort()) };
+  const env = { INIT_CWD: fixtures, PORT: String(await reservePort()) };
   const folder = mkdtempSync(join(tmpdir(), 'forkshop-xray-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const html = join(folder, 'x.html');
@@ -107,7 +41,7 @@ test('in a terminal: who runs, who listens, and the finding with its lesson, in 
   );
   assert.match(stdout, /^Looked at: \d+ requests, GET \/, in .* Not looked at: /m);
   assert.match(stdout, /accepts every connection and deals them/);
-  assert.match(stdout, /ended with exit code 1, Error: the\s+fortieth\\u001b\[2J/);
+  assert.match(stdout, /exited with code 1, Error: the\s+fortieth\\u001b\[2J/);
   assert.match(stdout, /npm run try lesson-5 life-and-death/);
   assert.ok(!stdout.includes('\u001b'), 'no escape sequence of the program reaches the terminal');
   assert.deepEqual(
@@ -121,7 +55,7 @@ test('a command that ends, or is not there, is told with what it printed', async
   assert.equal(ended.code, 3);
   assert.match(
     ended.stdout,
-    /It ended with exit code 7 before it listened.*\nIt printed:\n {2}no database/,
+    /It exited with code 7 before it listened.*\nIt printed:\n {2}no database/,
   );
   const missing = await forkshop(rootFolder, ['xray', '--', 'no-such-command-here']);
   assert.match(missing.stdout, /It could not be started: spawn no-such-command-here ENOENT/);
@@ -143,7 +77,7 @@ test('a file that cannot be written at the end costs no finding', async (t) => {
     };
     syncBuiltinESMExports();`;
   const env = {
-    ...{ INIT_CWD: fixtures, PORT: String(await freePort()) },
+    ...{ INIT_CWD: fixtures, PORT: String(await reservePort()) },
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(full)}`,
   };
   const files = ['--html', join(folder, 'x.html'), '--trace', join(folder, 'x.json')];
@@ -203,103 +137,6 @@ test('what cannot be meant is refused', async () => {
     assert.equal(code, 2, says);
     assert.ok(stderr.includes(says), stderr);
   }
-});
-
-describe('what is tried with starts of its own', { concurrency: 3 }, () => {
-  const lesson8 = 'solutions/08-graceful-reload/server.js';
-  const brief = { warmMs: 50, windowMs: 150, rounds: 1, budgetMs: 0 };
-  const plan = { path: '/', method: 'GET', headers: {}, seconds: 1 };
-  /** @param {string} entry @param {import('node:test').TestContext} t */
-  async function orderOf(entry, t) {
-    const runner = createRunner();
-    t.after(() => runner.close());
-    const env = { PORT: String(await freePort()), NODE_CLUSTER_WORKERS: '2' };
-    return { runner, order: { entry, args: [], isCommand: false, cwd: fixtures, env } };
-  }
-
-  test('so many workers in turn: each number is obeyed, or it is said that it was not', async (t) => {
-    const counts = { counts: [1, 2], variable: 'NODE_CLUSTER_WORKERS' };
-    const cluster = join(rootFolder, 'solutions/02-cluster-fork/server.js');
-    const { runner, order } = await orderOf(cluster, t);
-    const { isObeyed, steps } = await tryScale(runner, order, plan, counts, brief);
-    assert.equal(isObeyed, true);
-    assert.deepEqual(
-      steps.map(({ asked, serve, errors }) => [asked, serve, errors]),
-      [
-        [1, 1, 0],
-        [2, 2, 0],
-      ],
-    );
-    assert.ok(steps.every(({ perSecond, ceiling }) => perSecond > 0 && ceiling > 0));
-    const other = await orderOf(join(fixtures, 'plain.js'), t);
-    const not = await tryScale(other.runner, other.order, plan, counts, brief);
-    assert.deepEqual(
-      { isObeyed: not.isObeyed, choice: not.choice },
-      { isObeyed: false, choice: undefined },
-    );
-  });
-
-  test('the cost of the probe is a share, or it is said why it cannot be told', async (t) => {
-    const { runner, order } = await orderOf(join(fixtures, 'restarts-nobody.js'), t);
-    const { share } = await tryCost(runner, order, plan, brief);
-    assert.ok(share && share.value < 1);
-    const head = 'cost';
-    const sure = { value: 0.06, low: 0.05, high: 0.07 };
-    assert.match(
-      String(costSection({ kind: 'cost', share: sure }, head).says),
-      /6\.0 % .* more than the 3 %/,
-    );
-    const rough = { value: 0.06, low: -0.4, high: 0.5 };
-    assert.match(String(costSection({ kind: 'cost', share: rough }, head).says), /differ too much/);
-    assert.deepEqual(costSection({ kind: 'cost', obstacle: 'x' }, head), { head, says: ['x'] });
-  });
-
-  test('a command that makes it reload, and one that fails', async (t) => {
-    const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
-    const up = await launch(runner, order, plan);
-    const how = { cwd: fixtures, env: process.env };
-    const command = `kill -HUP ${up.program.pid}`;
-    const { tookMs, replaced, failed } = await tryReload(up, plan, { ...how, command });
-    assert.ok(tookMs);
-    assert.deepEqual({ replaced, failed }, { replaced: 2, failed: undefined });
-    const not = await tryReload(up, plan, { ...how, command: 'echo no such process; exit 7' });
-    assert.deepEqual(not.failed, { code: 7, printed: 'no such process\n' });
-    assert.equal(not.replaced, 0);
-  });
-
-  test('several reloads in a row are counted one by one, until there were enough requests', async (t) => {
-    const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
-    const up = await launch(runner, order, plan);
-    const how = { signal: /** @type {const} */ ('SIGHUP') };
-    const amount = { times: 2, requests: 2 * MOST_PER_SECOND };
-    const { each = [], ...trial } = await tryReload(up, plan, how, amount);
-    assert.deepEqual(trial.lost, { fresh: 0, kept: 0 });
-    assert.ok(each.length >= 2 && each.every(({ tookMs }) => tookMs !== undefined));
-    const sum = (/** @type {'fresh' | 'kept'} */ kind) =>
-      each.reduce((total, { sent }) => total + sent[kind], 0);
-    assert.deepEqual({ fresh: sum('fresh'), kept: sum('kept') }, trial.sent);
-    assert.ok(sum('fresh') + sum('kept') >= amount.requests);
-    const forks = up.program.events.filter(({ what }) => what === 'fork').length;
-    assert.equal(forks, 2 * (each.length + 1), 'each reload has replaced both workers');
-  });
-
-  test('what several reloads lose is told for each; one that is not whole is the last', async (t) => {
-    const { runner, order } = await orderOf(join(fixtures, 'reloads-once-well.js'), t);
-    const up = await launch(runner, order, plan);
-    const how = { signal: /** @type {const} */ ('SIGHUP') };
-    const { each = [], ...trial } = await tryReload(up, plan, how, { times: 4 });
-    const lost = each.map((one) => one.lost.fresh + one.lost.kept);
-    assert.deepEqual(
-      each.map(({ tookMs }) => tookMs !== undefined),
-      [true, true, false],
-    );
-    assert.equal(lost[0], 0, 'the first waits for what is under way');
-    assert.ok(lost[1] > 0, 'the second kills');
-    assert.equal(trial.lost.fresh + trial.lost.kept, lost[0] + lost[1] + lost[2]);
-    const [finding] = trialFindings({ ...trial, each });
-    assert.match(finding.says, /^3 reloads lost \d+ of \d+ requests\.$/);
-    assert.match(finding.evidence[2], /^\d+ in number 2/);
-  });
 });
 
 test('Ctrl-C leaves nothing', async (t) => {
@@ -367,7 +204,7 @@ test('every client is counted: those never served, and those of streams that our
 });
 
 test('every experiment that a finding names is there', async () => {
-  const folder = join(rootFolder, 'lib/xray');
+  const folder = join(rootFolder, 'lib/xray/report');
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   const text = files.join('\n');
   const named = [...text.matchAll(/\[(\d+), '([a-z-]+)'\]/g)];
@@ -392,11 +229,11 @@ test('the environment is the user’s own, without what npm put there', () => {
   const bin = join(tmpdir(), 'shop', 'node_modules', '.bin');
   const script = { npm_lifecycle_event: 'xray', npm_config_prefix: '/usr', INIT_CWD: '/home/me' };
   const PATH = ['/usr/bin', '/bin'].join(delimiter);
-  assert.deepEqual(ownOfUser({ ...own, PATH: [bin, PATH].join(delimiter), ...script }), {
+  assert.deepEqual(environmentOfUser({ ...own, PATH: [bin, PATH].join(delimiter), ...script }), {
     ...own,
     PATH,
   });
-  assert.deepEqual(ownOfUser({ ...own, npm_config_cache: '/c', FORKSHOP_RUN: 'x' }), {
+  assert.deepEqual(environmentOfUser({ ...own, npm_config_cache: '/c', FORKSHOP_RUN: 'x' }), {
     ...own,
     npm_config_cache: '/c',
   });
@@ -417,13 +254,10 @@ test('a silence is told with its request, and without the time that the process 
     ...beats(800, 900),
   ];
   const within = { fromMs: 0, toMs: 900, alive: new Set([1]) };
-  const samples = [
-    { t: 450, queuedMs: 0 },
-    { t: 850, queuedMs: 290 },
-  ];
-  const found = silencesOf(events, { ...within, times: new Map([[1, samples]]) });
+  const stretches = [{ pid: 1, fromMs: 480, toMs: 800, computedMs: 30, queuedMs: 290 }];
+  const found = silencesOf(events, { ...within, stretches });
   assert.deepEqual(found, [{ pid: 1, fromMs: 100, ms: 300, under: '/slow' }]);
-  const all = silencesOf(events, { ...within, times: new Map() });
+  const all = silencesOf(events, { ...within, stretches: [] });
   assert.deepEqual(
     all.map(({ ms, under }) => [ms, under]),
     [
@@ -522,7 +356,7 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   };
   assert.deepEqual(findingsOf(factsWith(left))[0].evidence, [
     'ECONNREFUSED: 9',
-    'worker 2 (pid 3): ended with exit code 0 at 0.30 s',
+    'worker 2 (pid 3): exited with code 0 at 0.30 s',
   ]);
 });
 
@@ -539,7 +373,7 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
   const lost = { fresh: 2, kept: 20 };
   const trial = {
     ...{ pid: 7, signal: 'SIGHUP', atMs: 1500, zeroMs: 500, sent: { fresh: 700, kept: 700 }, lost },
-    ...{ underWay: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
+    ...{ begun: 0, repeated: 0, errors: { ECONNRESET: 22 }, tookMs: 900, left: [] },
   };
   const [reload, ...more] = trialFindings({ ...trial, kind: 'reload' });
   assert.deepEqual(more, []);

@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { runCheck } from '../../lib/check/run-check.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
-import { placesOf } from '../../lib/lessons/places.js';
-import { createRunner } from '../../lib/observe/run.js';
+import { lessonPaths } from '../../lib/lessons/lesson-paths.js';
+import { createRunner } from '../../lib/observe/runner.js';
 
 const { mutantsOf } = await import('./operators.js').catch((error) => {
   if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
@@ -56,7 +56,7 @@ process.exit();
 /** Of the lines that are a learner's: those that stand in the starter, too, are given. */
 async function makeMutants(key) {
   const [folder, starter] = ['solution', 'starter'].map((room) =>
-    join(rootFolder, placesOf(key)[room]),
+    join(rootFolder, lessonPaths(key)[room]),
   );
   const each = filesBelow(folder)
     .filter((file) => file.endsWith('.js'))
@@ -90,7 +90,7 @@ async function judge(key, { file, text }) {
   const folder = join(home, key);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(home, { recursive: true });
-  cpSync(join(rootFolder, placesOf(key).solution), folder, { recursive: true });
+  cpSync(join(rootFolder, lessonPaths(key).solution), folder, { recursive: true });
   writeFileSync(join(folder, file), text);
   for (let tries = 0; tries < TRIES; tries += 1) {
     const options = { root: rootFolder, key, subject: folder, isQuick: true, runner };
@@ -102,7 +102,9 @@ async function judge(key, { file, text }) {
 
 /** The lines that differ. */
 function changeOf(key, { file, text }) {
-  const before = readFileSync(join(rootFolder, placesOf(key).solution, file), 'utf8').split('\n');
+  const before = readFileSync(join(rootFolder, lessonPaths(key).solution, file), 'utf8').split(
+    '\n',
+  );
   const after = text.split('\n');
   const same = before.findIndex((line, index) => line !== after[index]);
   let end = 0;

@@ -10,10 +10,10 @@
  */
 import { join } from 'node:path';
 import { rootFolder } from '../../lib/lessons/catalog.js';
-import { measureAtRate } from '../../lib/measure/at-rate.js';
+import { measureAtRate } from '../../lib/measure/constant-rate.js';
 import { createLoad } from '../../lib/measure/load.js';
 import { createOpenLoop } from '../../lib/measure/open-loop.js';
-import { mean, meanOf } from '../../lib/measure/stats.js';
+import { mean, meanInterval } from '../../lib/measure/stats.js';
 
 const WORKERS = 4;
 const CLIENTS = 100;
@@ -25,7 +25,7 @@ const STARTER_7 = 'checks/07-open-loop/starter/server.js';
 const LESSON_7 = 'solutions/07-open-loop/server.js';
 
 /**
- * @param {import('../../lib/observe/run.js').Runner} runner
+ * @param {import('../../lib/observe/runner.js').Runner} runner
  * @param {{ closedMs: number, openMs: number, say: (what: string) => void }} options
  */
 export async function measureArticles(runner, { closedMs, openMs, say }) {
@@ -70,7 +70,7 @@ async function withClients(load, program, name, durationMs) {
   });
   const waits = window.answers.map(({ sentMs, doneMs }) => doneMs - sentMs);
   const errors = window.errors + window.timeouts;
-  return { name, perSecond: meanOf(rates), meanMs: mean(waits), errors };
+  return { name, perSecond: meanInterval(rates), meanMs: mean(waits), errors };
 }
 
 async function atRate(openLoop, program, how) {

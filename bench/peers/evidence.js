@@ -15,9 +15,9 @@
  * @property {string} [disturbance]  what could have spoilt it
  * @property {import('./measure.js').Amounts} amounts
  * @property {Result[]} results
- * @property {{ closed: import('./articles.js').Closed[], open: Record<string, import('../../lib/measure/report.js').Measured> }} [articles]
+ * @property {{ closed: import('./articles.js').Closed[], open: Record<string, import('../../lib/measure/load-report.js').Measured> }} [articles]
  */
-import { reportTable } from '../../lib/measure/report.js';
+import { reportTable } from '../../lib/measure/load-report.js';
 import { shareOf } from '../../lib/measure/stats.js';
 import { format } from '../../lib/verdict/terminal.js';
 

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execFileSync, spawnSync } from '../../lib/common/child.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
-import { ownOfUser } from '../../lib/observe/environment.js';
+import { environmentOfUser } from '../../lib/observe/environment.js';
 import { findTool } from '../../lib/tools/tools.js';
 
 export const here = fileURLToPath(new URL('.', import.meta.url));
@@ -68,7 +68,7 @@ export const field = [
     },
     reload: ({ cwd, env }) => ({
       command: `"${process.execPath}" "${PM2}" reload peer`,
-      ...{ cwd, env: { ...ownOfUser(process.env), ...env } },
+      ...{ cwd, env: { ...environmentOfUser(process.env), ...env } },
     }),
     version: versionOf('pm2'),
   },

@@ -24,12 +24,12 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSpinners } from '../../lib/measure/ceiling.js';
+import { createSpinners } from '../../lib/measure/spinners.js';
 import { createLoad } from '../../lib/measure/load.js';
 import { speedupOfBlocking, speedupOfCpu } from '../../lib/measure/speedup.js';
-import { meanOf } from '../../lib/measure/stats.js';
+import { meanInterval } from '../../lib/measure/stats.js';
 import { memoryOf } from '../../lib/observe/memory.js';
-import { freePort } from '../../lib/observe/ports.js';
+import { reservePort } from '../../lib/observe/ports.js';
 import { launch } from '../../lib/xray/launch.js';
 import { putUnderLoad } from '../../lib/xray/load.js';
 import { tryReload } from '../../lib/xray/reload.js';
@@ -51,7 +51,7 @@ const RELOADS_MS = 90_000; // none begins after that
  * @property {number} cpuMs
  * @property {number} untilMs  of performance.now(): nothing of a peer begins after that
  *
- * @param {import('../../lib/observe/run.js').Runner} runner
+ * @param {import('../../lib/observe/runner.js').Runner} runner
  * @param {import('./field.js').Peer} peer
  * @param {Amounts} amounts
  * @param {(what: string) => void} say
@@ -90,7 +90,7 @@ function wordsOf(/** @type {any} */ error) {
 async function having(runner, peer, workers, work) {
   const folder = mkdtempSync(join(runner.home, 'p-')); // PM2's socket is in it, whose path is short
   try {
-    const port = await freePort(workers + 1);
+    const port = await reservePort(workers + 1);
     const order = await peer.order({ port, workers, folder });
     const up = await launch(runner, order, PLAN);
     try {
@@ -133,7 +133,7 @@ async function killsAndStops(runner, peer, /** @type {Amounts} */ { workers, tri
   const stops = all.flatMap(({ stop }) => stop ?? []);
   const of = (/** @type {'pssBytes' | 'ussBytes'} */ size) => {
     const values = all.flatMap(({ sizes }) => sizes[size] ?? []);
-    return values.length === all.length ? meanOf(values) : undefined;
+    return values.length === all.length ? meanInterval(values) : undefined;
   };
   return {
     ...{ pssBytes: of('pssBytes'), ussBytes: of('ussBytes'), processes: all[0].sizes.processes },
@@ -177,7 +177,7 @@ async function reloads(runner, peer, /** @type {Amounts} */ amounts) {
     const eachMs = each.flatMap(({ tookMs }) => tookMs ?? []);
     return {
       reload: {
-        ...{ eachMs: eachMs.length > 0 ? meanOf(eachMs) : undefined },
+        ...{ eachMs: eachMs.length > 0 ? meanInterval(eachMs) : undefined },
         ...{ lost: { sent, lost, times: eachMs.length }, wanted: times },
       },
     };
@@ -187,7 +187,7 @@ async function reloads(runner, peer, /** @type {Amounts} */ amounts) {
 /** @param {{ tookMs?: number }[]} trials @returns {Interval | undefined} */
 function timesOf(trials) {
   const times = trials.flatMap(({ tookMs }) => tookMs ?? []);
-  return times.length > 0 ? meanOf(times) : undefined;
+  return times.length > 0 ? meanInterval(times) : undefined;
 }
 
 /** @param {{ sent: Both, lost: Both }[]} trials @returns {Lost} */

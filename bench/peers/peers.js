@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { conditionsNow, disturbanceOf, watchMachine } from '../../lib/measure/conditions.js';
 import { closingGenerators } from '../../lib/measure/generator.js';
-import { createRunner } from '../../lib/observe/run.js';
+import { createRunner } from '../../lib/observe/runner.js';
 import { measureArticles } from './articles.js';
 import { evidencePage } from './evidence.js';
 import { field } from './field.js';

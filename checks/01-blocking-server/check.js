@@ -5,7 +5,7 @@ import {
   demandDelay,
   demandListens,
   demandWaits,
-  tellOfQueue,
+  reportQueue,
 } from './demands.js';
 import { HOMES, REPORTS, askWithHealth, measureQueue, readDelay } from './looks.js';
 
@@ -27,7 +27,7 @@ const tasks = {
 export default check(
   '01-blocking-server',
   tasks,
-  ({ launch, ready, observe, meanwhile, hold, ...lesson }) => {
+  ({ launch, ready, observe, observeInParallel, hold, ...lesson }) => {
     const start = observe([], async () => ready(await launch({ probe: 'waits' })));
     const first = observe([start], (program) => askAtOnce(program, '/', 1));
     const homes = observe([start, first], (program) => askWithHealth(program, '/', HOMES));
@@ -35,9 +35,13 @@ export default check(
       askWithHealth(program, '/report', REPORTS),
     );
     const delay = observe([start, homes, reports], readDelay);
-    const queue = meanwhile([first], async () => measureQueue(await ready(await launch())), {
-      isSlow: true,
-    });
+    const queue = observeInParallel(
+      [first],
+      async () => measureQueue(await ready(await launch())),
+      {
+        isSlow: true,
+      },
+    );
 
     hold('listens', [start, first], demandListens, { isGate: true });
     hold('home-body', [start, first, homes], demandBody);
@@ -45,6 +49,6 @@ export default check(
     hold('report-waits', [start, reports], demandWaits);
     hold('health-tells-delay', [start, delay], demandDelay);
 
-    lesson.measure([queue], (crowd) => tellOfQueue(crowd, lesson.measured));
+    lesson.measure([queue], (crowd) => reportQueue(crowd, lesson.measured));
   },
 );

@@ -1,4 +1,4 @@
-/** What lesson 1 demands of what was seen, in the order of its promises; and what the hundred clients show. */
+/** Lesson 1: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   deepestOverlap,
   demand,
@@ -6,25 +6,25 @@ import {
   eventsOf,
   faultOfRandomHex,
   mean,
-  meanOf,
+  meanInterval,
   momentOf,
-  parseBody,
+  parseJsonBody,
   quickestOf,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 
 const LEAST_MS = 9.5; // a timer may be half a millisecond early
 const MOST_MS = 20.5;
 const TOO_LONG_MS = 24; // for the quickest of several
 const DATABASE_MS = 98;
-const UNAWAITED_MS = 5; // nothing was waited for
+const UNAWAITED_MS = 5; // shorter than any wait
 const SLOW_MS = 150; // for the quickest report
-const QUEUED_MS = 190; // for the slowest: with one in front of it, it takes 200
-const MOSTLY = 0.6; // of a delay: a timer of its own reports its lateness only
-const MARKED = 3; // moments, of many of a kind
-const GROUP = 8; // answers that give one rate
-const LAST = 3 * GROUP + 1; // answers to clients that were already served once
+const QUEUED_MS = 190; // for the slowest: behind one other report it takes 200
+const MOSTLY = 0.6; // of a delay: a program's own timer reports only its lateness
+const MARKED = 3; // moments of a kind in the X-ray
+const GROUP = 8; // answers per rate
+const LAST = 3 * GROUP + 1; // answers of a later round
 
 const WAIT =
   'look at the handler of /report: which call keeps the thread, and what could wait in its place?';
@@ -36,13 +36,12 @@ export function demandListens(program, { answers: [{ status, error, limitMs }] }
   judge(status === 200 && !error, {
     expected: 'GET / is answered with status 200.',
     got: `GET / ${error ? `failed: ${error}` : `was answered with status ${status}`}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'start it with PORT=8080, then: curl -i localhost:8080/',
     shows: { program, moments: [momentOf(eventsOf(program.events, 'crash')[0], 'throws')] },
   });
 }
 
-/** Each was answered: a server may die at any request, the second or the fourth. */
 function demandAnswered(program, path, answers, expected) {
   const failed = answers.find(({ error, status }) => error || status !== 200);
   const [how, judge] = failed?.error
@@ -52,7 +51,7 @@ function demandAnswered(program, path, answers, expected) {
     expected,
     got: `A request for ${path} ${how}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       (failed?.limitMs
         ? 'The handler never answers, or one client after the other waits for it far too long.'
         : `Every request for ${path} needs an answer, the first and the hundredth.`),
@@ -85,20 +84,7 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   const expected = 'Each / blocks for 10 to 20 ms, and nothing else runs in the meantime.';
   const shown = shownOf(program);
   demandAnswered(program, '/', answers, expected);
-  const overlap = overlapIn([...requests, ...healths]);
-  demand(!overlap, {
-    expected,
-    got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
-    why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
-    try: 'look at the handler of /: it should keep the thread while it works, so nothing in it may wait',
-    shows: {
-      program,
-      moments: [
-        momentOf(overlap?.one, 'a / in flight'),
-        momentOf(overlap?.next, `a ${overlap?.next.url} begins`),
-      ],
-    },
-  });
+  demandNothingBetween(program, [...requests, ...healths], expected);
   const quickestMs = quickestOf(requests);
   const quickest = requests.find((one) => durationOf(one) === quickestMs);
   demand(quickestMs > LEAST_MS, {
@@ -125,14 +111,31 @@ export function demandBlocks(program, { answers, requests, healths, blocks }) {
   });
 }
 
-/** How long a request took is what decides. */
+function demandNothingBetween(program, requests, expected) {
+  const overlap = overlapIn(requests);
+  demand(!overlap, {
+    expected,
+    got: overlap && `A ${overlap.next.url} began before the / ahead of it had been answered.`,
+    why: 'The handler gives the thread back before it has answered: it waits, and does not block.',
+    try: 'look at the handler of /: it should keep the thread while it works, so nothing in it may wait',
+    shows: {
+      program,
+      moments: [
+        momentOf(overlap?.one, 'a / in flight'),
+        momentOf(overlap?.next, `a ${overlap?.next.url} begins`),
+      ],
+    },
+  });
+}
+
+/** Its duration decides. */
 const shownOf = (program) => (request, says) => ({
   program,
   moments: [momentOf(request, says)],
   byLength: true,
 });
 
-/** The first request that began while a / was in flight, and that /. */
+/** The first request that began while a / was in flight. */
 function overlapIn(requests) {
   const inOrder = [...requests].sort((a, b) => a.startMs - b.startMs);
   for (const [index, next] of inOrder.entries()) {
@@ -156,13 +159,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
   const expected = `${requests.length} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
   const shown = shownOf(program);
   demandAnswered(program, '/report', answers, expected);
-  const odd = answers.find(({ body }) => parseBody(body).rows !== 100);
-  demand(!odd, {
-    expected: 'Each report says {"rows":100}.',
-    got: `One said ${odd?.body.slice(0, 60)}`,
-    why: 'The database gives the same rows as before: only the way of waiting changes.',
-    try: 'answer as the starter does',
-  });
+  demandRows(answers);
   const quickestMs = quickestOf(requests);
   const slowestMs = Math.max(...requests.map(durationOf));
   const quickest = requests.find((one) => durationOf(one) === quickestMs);
@@ -177,6 +174,35 @@ export function demandWaits(program, { answers, requests, health, healths, block
     try: WAIT,
     shows: shown(quickest, 'the quickest'),
   });
+  demandSideBySide(program, { requests, blocks, expected });
+  demandHealth(program, { health, healths, requests, expected });
+  demandInTime(quickestMs < SLOW_MS, {
+    expected,
+    got: `Even the quickest report took ${inMs(quickestMs)}.`,
+    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up no other client, only its own.',
+    try: 'look at how long the handler of /report waits',
+    shows: shown(quickest, 'the quickest'),
+  });
+  demandInTime(slowestMs < QUEUED_MS, {
+    expected,
+    got: `The quickest report took ${inMs(quickestMs)}, the slowest ${inMs(slowestMs)}.`,
+    why: 'One waits until another is done: they queue for something.',
+    try: 'look at what the calls of the handler of /report share',
+    shows: shown(slowest, 'the slowest'),
+  });
+}
+
+function demandRows(answers) {
+  const odd = answers.find(({ body }) => parseJsonBody(body).rows !== 100);
+  demand(!odd, {
+    expected: 'Each report says {"rows":100}.',
+    got: `One said ${odd?.body.slice(0, 60)}`,
+    why: 'The database gives the same rows as before: only the way of waiting changes.',
+    try: 'answer as the starter does',
+  });
+}
+
+function demandSideBySide(program, { requests, blocks, expected }) {
   const depth = deepestOverlap(requests);
   const blockedMs = sumOf(blocks.map(({ ms }) => ms));
   const blocked = { program, moments: blocks.slice(0, MARKED).map(blockShown) };
@@ -204,21 +230,6 @@ export function demandWaits(program, { answers, requests, health, healths, block
       moments: [momentOf(requests[0], 'one /report'), momentOf(requests.at(-1), 'the last one')],
     },
   });
-  demandHealth(program, { health, healths, requests, expected });
-  demandInTime(quickestMs < SLOW_MS, {
-    expected,
-    got: `Even the quickest report took ${inMs(quickestMs)}.`,
-    why: 'The database takes 100 ms, no longer. Waiting longer than that holds up no other client, only its own.',
-    try: 'look at how long the handler of /report waits',
-    shows: shown(quickest, 'the quickest'),
-  });
-  demandInTime(slowestMs < QUEUED_MS, {
-    expected,
-    got: `The quickest report took ${inMs(quickestMs)}, the slowest ${inMs(slowestMs)}.`,
-    why: 'One waits until another is done: they queue for something.',
-    try: 'look at what the calls of the handler of /report share',
-    shows: shown(slowest, 'the slowest'),
-  });
 }
 
 function demandHealth(program, { health, healths: [seen], requests, expected }) {
@@ -243,10 +254,7 @@ function demandHealth(program, { health, healths: [seen], requests, expected }) 
   });
 }
 
-/**
- * [condition, why, try]: what is wrong with the number that /health reports. The first whose condition is met.
- * @type {[(delay: any) => boolean, string, string][]}
- */
+/** The first condition that is met explains the number. @type {[isSo: (delay: any) => boolean, why: string, repair: string][]} */
 const WRONG_DELAYS = [
   [
     ({ told }) => typeof told === 'string',
@@ -290,7 +298,7 @@ const WRONG_DELAYS = [
   ],
   [
     ({ told }) => told > LEAST_MS,
-    'It is a long gap, but not the longest: a percentile leaves out the one that counts.',
+    'It is a long gap, but not the longest: a percentile leaves out the gap that counts.',
     'look at which number of the histogram you report',
   ],
   [
@@ -323,14 +331,14 @@ export function demandDelay(program, delay) {
   demandInTime(!error, {
     ...story,
     got: `GET /health failed: ${error}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl -i localhost:8080/health',
   });
   demand(isTrue, { ...story, why, try: repair });
   const still = {
     ...story,
     why: 'It still reports the old one: max stays until reset().',
-    try: 'look at the handler of /health: when does the longest gap begin afresh?',
+    try: 'look at the handler of /health: when does the longest gap start again?',
   };
   demand(toldAgain !== told, still);
   demandInTime(!(toldAgain > told), still);
@@ -339,8 +347,7 @@ export function demandDelay(program, delay) {
 const asSeen = (value) =>
   typeof value === 'number' ? value.toFixed(1) : (JSON.stringify(value) ?? 'nothing of that name');
 
-/** Little's law, predicted and measured. */
-export function tellOfQueue({ clients, answers, requests, healthMs }, measured) {
+export function reportQueue({ clients, answers, requests, healthMs }, measured) {
   const serviceMs = mean(requests.filter(({ endMs }) => endMs).map(durationOf));
   const rates = groupsOf(answers.slice(GROUP)).map(
     (group) => (1000 * (group.length - 1)) / (group.at(-1).doneMs - group[0].doneMs),
@@ -350,7 +357,7 @@ export function tellOfQueue({ clients, answers, requests, healthMs }, measured) 
   );
   measured('requests-per-second', {
     label: `requests per second for / with ${clients} clients`,
-    ...meanOf(rates),
+    ...meanInterval(rates),
     formula: {
       value: 1000 / serviceMs,
       says: `1000 / ${serviceMs.toFixed(1)} ms that one / takes`,
@@ -359,7 +366,7 @@ export function tellOfQueue({ clients, answers, requests, healthMs }, measured) 
   });
   measured('mean-response', {
     label: `mean response time with ${clients} clients`,
-    ...meanOf(waits),
+    ...meanInterval(waits),
     formula: {
       value: (clients * serviceMs) / 1000,
       says: `Little's law: ${clients} waiting, one served every ${serviceMs.toFixed(1)} ms`,
@@ -368,13 +375,13 @@ export function tellOfQueue({ clients, answers, requests, healthMs }, measured) 
     isHeadline: true,
   });
   measured('health-response', {
-    label: 'a single /health meanwhile, which needs no time itself, took',
+    label: 'a single /health in the meantime, which needs no time itself, took',
     value: healthMs / 1000,
     unit: 's',
   });
 }
 
-/** @template T @param {T[]} items @returns {T[][]}  whole groups; neighbours share one, from which the next is timed */
+/** @template T @param {T[]} items @returns {T[][]}  groups of GROUP + 1; neighbours share one answer */
 const groupsOf = (items) =>
   Array.from({ length: Math.floor((items.length - 1) / GROUP) }, (_, index) =>
     items.slice(index * GROUP, (index + 1) * GROUP + 1),

@@ -40,13 +40,13 @@ const tasks = {
 };
 
 export default check('02-cluster-fork', tasks, (lesson) => {
-  const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
+  const { launch, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
   const start = observe([], () => startFour(lesson));
   const homes = observe([start], askUntilAllAnswer);
-  const byDefault = meanwhile([homes], () => forkByDefault(launch));
-  const nonsense = meanwhile([homes], () => tryNonsense(launch));
-  const twelve = meanwhile([homes], () => forkTwelve(launch));
-  const contest = meanwhile([start, homes], (program) => prepareContest(lesson, program));
+  const byDefault = observeInParallel([homes], () => forkByDefault(launch));
+  const nonsense = observeInParallel([homes], () => tryNonsense(launch));
+  const twelve = observeInParallel([homes], () => forkTwelve(launch));
+  const contest = observeInParallel([start, homes], (program) => prepareContest(lesson, program));
 
   hold('forks-as-told', [start], demandFour);
   hold('one-port', [start], demandOnePort);
@@ -60,6 +60,6 @@ export default check('02-cluster-fork', tasks, (lesson) => {
     [[twelve], demandAccepted],
   ];
   holdInSteps('refuses-nonsense', /** @type {any} */ (refusals), { needs });
-  hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), { isAlone: true });
+  hold('speedup', [contest], (sides) => measureBlocking(lesson, sides), { isMeasurement: true });
   measure([contest], (sides) => measureCpu(lesson, sides));
 });

@@ -1,4 +1,4 @@
-/** What lesson 2 demands of what was seen, in the order of its promises. */
+/** Lesson 2: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   deepestOverlap,
   demand,
@@ -17,7 +17,7 @@ import {
   speedupOfBlocking,
   speedupOfCpu,
   watchMachine,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { CORES, TWELVE, WORKERS } from './looks.js';
 
@@ -25,10 +25,10 @@ const LEAST_SPEEDUP = 0.7 * WORKERS;
 const LEAST_MS = 9.5; // a timer may be half a millisecond early
 const MOST_MS = 20.5;
 const TOO_LONG_MS = 24; // for the quickest of eight or more
-const CPU_BODY = '4149391617'; // what spinFor(5) comes to
+const CPU_BODY = '4149391617'; // the result of spinFor(5)
 const SHOWN = 60; // characters
-const COUNTS_SHOWN = 6; // a reader takes in a handful
-const MARKED = 3; // moments, of many of a kind
+const COUNTS_SHOWN = 6;
+const MARKED = 3; // moments of a kind in the X-ray
 
 const BRANCH = 'look at the end of the file: what does the primary do there, and what a worker?';
 
@@ -58,7 +58,7 @@ export function demandFour(program) {
   });
 }
 
-/** The forks that are too many, with what came of them; of too few the last. */
+/** The surplus forks and their exits, or the last of too few forks. */
 function forksShown(events) {
   const forks = forksOf(events);
   const shown = forks.length > WORKERS ? forks.slice(WORKERS, WORKERS + MARKED) : forks.slice(-1);
@@ -89,7 +89,7 @@ export function demandOnePort(program) {
 
 export function demandAnswers(program, { requests, answers }) {
   const { events } = program;
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   const expected = `Each of the ${workers.length} workers answers some requests, and the primary none.`;
   const ofPrimary = requests.filter(({ pid }) => !workers.includes(pid));
@@ -110,7 +110,7 @@ export function demandAnswers(program, { requests, answers }) {
   const deaf = idle.filter((worker) => !listening.some(({ pid }) => pid === worker));
   const elsewhere = listening.find(({ port }) => port !== program.port);
   const error = answers.find((answer) => answer.error)?.error;
-  const isEndless = error?.includes('larger than'); // it came, and more than any page has
+  const isEndless = error?.includes('larger than'); // larger than any page
   const judge = crash || elsewhere || isEndless ? demand : demandInTime;
   judge(idle.length === 0, {
     expected,
@@ -130,7 +130,7 @@ export function demandAnswers(program, { requests, answers }) {
 
 function whyPrimary(crash) {
   if (crash?.includes('EADDRINUSE'))
-    return 'It took the port for itself, so the workers could not have it, and exited with EADDRINUSE.';
+    return 'It took the port for itself, and the workers exited with EADDRINUSE.';
   if (crash) return `${crash}. Each worker runs the file from the top, as the primary does.`;
   return 'A primary that serves is blocked by its own requests, and deals no connections in the meantime.';
 }
@@ -153,7 +153,7 @@ function whyIdle({ crash, deaf, elsewhere }) {
   };
 }
 
-/** What was thrown, or the starts of the workers that answered nothing. */
+/** Crashes, or else the starts of workers that answered nothing. */
 function idleShown(events, idle) {
   const crash = eventsOf(events, 'crash')[0];
   if (crash) return [momentOf(crash, 'throws')];
@@ -168,7 +168,7 @@ export function demandOwnMemory(program, seen) {
   demandInTime(!error, {
     expected,
     got: `Headers are missing, because a request failed: ${error}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl -i localhost:8080/, several times',
   });
   const { of, ...fault } = faultOfPids(seen) ?? faultOfCounts(seen) ?? { got: undefined };
@@ -179,7 +179,7 @@ export function demandOwnMemory(program, seen) {
   });
 }
 
-/** What is wrong with the pids in the headers, compared with the process that really answered. */
+/** Compares the pids in the headers with the processes that answered. */
 function faultOfPids({ answers, requests }) {
   for (const answer of answers) {
     const told = answer.headers['x-worker-pid'];
@@ -202,7 +202,6 @@ function faultOfPids({ answers, requests }) {
   return undefined;
 }
 
-/** What is wrong with the counts, worker by worker. */
 function faultOfCounts({ answers, others }) {
   for (const [pid, some] of groupBy(answers, ({ headers }) => headers['x-worker-pid'])) {
     const told = some.map(({ headers }) => headers['x-worker-served']);
@@ -250,10 +249,6 @@ function whyOfCounts(counts, others) {
 
 export function demandSameWork(program, { answers, requests, blocks, cpu }) {
   const answered = answers.filter(({ error }) => !error);
-  const shown = (request, says) => ({
-    ...{ program, moments: [momentOf(request, says)] },
-    byLength: true,
-  });
   const expected =
     'Each / blocks for 10 to 20 ms and sends 5,000 to 10,000 random bytes as hex text.';
   demandInTime(requests.length > 0, {
@@ -279,6 +274,15 @@ export function demandSameWork(program, { answers, requests, blocks, cpu }) {
       program,
       moments: together.slice(0, 2).map((one) => momentOf(one, 'a / in this process')),
     },
+  });
+  demandDuration(program, { requests, blocks }, expected);
+  demandCpu(cpu);
+}
+
+function demandDuration(program, { requests, blocks }, expected) {
+  const shown = (request, says) => ({
+    ...{ program, moments: [momentOf(request, says)] },
+    byLength: true,
   });
   const quickestMs = quickestOf(requests);
   const quickest = requests.find(({ startMs, endMs = Infinity }) => endMs - startMs === quickestMs);
@@ -311,10 +315,9 @@ export function demandSameWork(program, { answers, requests, blocks, cpu }) {
     try: 'look for what else it does, and measure that with performance.now()',
     shows: shown(quickest, 'the quickest'),
   });
-  demandCpu(cpu);
 }
 
-/** The number is what that much counting comes to, so no clock is needed. */
+/** The result of the counting proves the work, without a clock. */
 function demandCpu({ status, error, body }) {
   const said = error ?? (status === 200 ? `200: ${body.slice(0, SHOWN)}` : `status ${status}`);
   const story = {
@@ -339,7 +342,7 @@ export function demandOnePerCore({ program, forks, fate }) {
 
 const endOf = (fate) => `It forked no workers and exited (${howItEnded(fate)}).`;
 
-/** Why a learner's program may have accepted it. @type {Record<string, string>} */
+/** Why a program may have accepted the value. @type {Record<string, string>} */
 const WHY_ACCEPTED = {
   0: 'A 0 is a number, and no worker answers then. With || it even turns into the default.',
   2.5: 'It is a number between 1 and 99, but no whole one. parseInt() reads only the 2.',
@@ -349,7 +352,7 @@ const WHY_ACCEPTED = {
 };
 
 export function demandRefusals(all) {
-  for (const { value, program, fate, isStarted, output } of all) {
+  for (const { value, program, fate, isStarted, forks, output } of all) {
     const setting = `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
     const begun = program.events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
     const end = program.events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
@@ -360,6 +363,13 @@ export function demandRefusals(all) {
       output,
       shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
     };
+    const mistake = mistakeIn(program);
+    demand(!isStarted || mistake || fate?.code !== 1, {
+      ...story,
+      got: `${setting}: it forked ${forks} before it refused.`,
+      why: 'By then these workers run: they may have answered clients, and exit in the middle of it.',
+      try: 'look at the order: what does the primary do before it tests the text?',
+    });
     demand(!isStarted, {
       ...story,
       got: `${setting}: it started anyway.`,
@@ -378,17 +388,16 @@ export function demandRefusals(all) {
       why: 'Scripts and service managers read the exit code, so the task names one: 1.',
       try: 'look at how the program ends when it refuses: with which exit code, and when?',
     });
-    const mistake = mistakeIn(program);
     demand(!mistake, {
       ...story,
-      got: `${setting}: it ended by an error of its own, "${mistake}", which is no refusal.`,
+      got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,
       why: 'Node.js exits with code 1 after any error. A person who reads it learns nothing of the variable.',
       try: 'look at the line that the error names',
     });
   }
 }
 
-/** What the program threw by mistake: such an error that says nothing of the variable. */
+/** An error that the program threw by mistake; it doesn't mention the variable. */
 function mistakeIn({ events }) {
   const [line = ''] = eventsOf(events, 'crash')[0]?.error.split('\n') ?? [];
   const isMistake = /^(Syntax|Reference|Type)Error\b/.test(line);
@@ -406,11 +415,11 @@ export function demandAccepted({ program, forks, fate, output }) {
   });
 }
 
-export async function measureBlocking({ measured, conditionsWere }, contest) {
+export async function measureBlocking({ measured, addConditions }, contest) {
   const machine = watchMachine();
   const limits = { target: LEAST_SPEEDUP, windowMs: 60, budgetMs: 3_000 };
   const speedup = await speedupOfBlocking({ ...contest, ...limits, path: '/' });
-  const conditions = conditionsWere(machine());
+  const conditions = addConditions(machine());
   const label = `blocking work, ${WORKERS} workers against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
   demandSpeedup(speedup, disturbanceOf(conditions));

@@ -1,7 +1,7 @@
-/** What lesson 2's check does with the learner's program, and what it sees. */
+/** Lesson 2: starts and requests, and what is seen of them. */
 import { cpus } from 'node:os';
 import {
-  asCoresAllow,
+  mapConcurrently,
   askAtOnce,
   createLoad,
   createSpinners,
@@ -13,20 +13,20 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 4;
-export const CORES = cpus().length === 3 ? 2 : 3; // pretended: not as many as this machine has
-export const TWELVE = 12; // more than one digit, and more than most machines have cores
+export const CORES = cpus().length === 3 ? 2 : 3; // simulated: a different number than this machine's
+export const TWELVE = 12; // two digits, and more than most machines have cores
 const NONSENSE = ['abc', '0', '2.5', '4abc', '', '100'];
-const ROUNDS = 6; // of requests: by then each worker has had its turn several times
-const PRETENCE_MS = 500; // a program that has not forked them all by then waits for something that only real workers do
-const TURNS = 2; // of the primary's event loop, in which one fork too many would come
+const ROUNDS = 6; // of requests, so that each worker gets several
+const PRETENCE_MS = 500; // afterwards a program waits for something that only real workers do
+const TURNS = 2; // of the primary's event loop, in which it would fork one too many
 
-/** A program with four workers that all listen, or never will. */
+/** Starts four workers, and waits until all listen or the program is at rest. */
 export async function startFour({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   return ready(await launch({ env, probe: 'waits' }), WORKERS);
 }
 
-/** One /cpu, then / again and again until every worker has answered, or one request failed, or was the primary's. */
+/** One /cpu, then / until every worker has answered, a request has failed, or the primary has answered one. */
 export async function askUntilAllAnswer(program) {
   const first = program.events.length;
   const cpu = await askAtOnce(program, '/cpu', 1);
@@ -46,14 +46,13 @@ export async function askUntilAllAnswer(program) {
   return { ...seen, blocks, cpu: cpu.answers[0], others: cpu.requests };
 }
 
-/** How many workers it forks when NODE_CLUSTER_WORKERS is not set, on a machine that says it has so many cores. */
+/** Without NODE_CLUSTER_WORKERS, on a machine with CORES simulated cores. */
 export const forkByDefault = (launch) => countForks(launch, CORES, { pretendCores: CORES });
 
-/** How many workers it forks when told twelve, and how it ended, if it did. */
 export const forkTwelve = (launch) =>
   countForks(launch, TWELVE, { env: { NODE_CLUSTER_WORKERS: String(TWELVE) } });
 
-/** At first forks are only pretended. A program that seems to fork too few may be waiting for its workers: it gets real ones. */
+/** Forks are only simulated, unless too few are seen: then the program may be waiting for its workers, so it gets real ones. */
 async function countForks(launch, wanted, options) {
   const pretended = await launch({ ...options, pretendForks: true });
   await pretended.until((events) => forksOf(events).length >= wanted, PRETENCE_MS);
@@ -75,17 +74,15 @@ async function stopCounting(program) {
 const hasBegun = (events) =>
   events.some(({ what }) => ['fork', 'child', 'listening'].includes(what));
 
-/** Numbers of workers that make no sense, each with what became of the program: one that accepts them all forks for each. */
+/** Values of NODE_CLUSTER_WORKERS that must be refused, each with what became of the program. */
 export const tryNonsense = (launch) =>
-  asCoresAllow(NONSENSE, async (value) => {
+  mapConcurrently(NONSENSE, async (value) => {
     const program = await launch({ env: { NODE_CLUSTER_WORKERS: value }, pretendForks: true });
     const isStarted = await untilAtRest(program, hasBegun);
-    const { fate } = program;
-    await program.stop();
-    return { value, program, fate, isStarted, output: program.output() };
+    return { value, isStarted, ...(await stopCounting(program)) };
   });
 
-/** The same work on both sides: the learner's cluster, and the single process that it started from. */
+/** The learner's cluster, and the single process of the starter, with the same work. */
 export async function prepareContest({ launch, ready, isLonger }, candidate) {
   const load = createLoad();
   const spinners = createSpinners(WORKERS);

@@ -1,14 +1,20 @@
 import { check } from '../../lib/check/checking.js';
-import { demandChoices, demandNone, demandRoundRobin, demandTable, tellHint } from './demands.js';
+import {
+  demandChoices,
+  demandNone,
+  demandRoundRobin,
+  demandTable,
+  rethrowWithHint,
+} from './demands.js';
 import {
   CONNECTIONS,
   WORKERS,
   askInTurn,
-  chooseInEveryWay,
-  drawShares,
+  tryPolicyChoices,
+  chartShares,
   measureCost,
   readTable,
-  startTiny,
+  startSmallestServer,
 } from './looks.js';
 
 const tasks = {
@@ -25,19 +31,19 @@ const tasks = {
 };
 
 export default check('03-scheduling-policies', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, measure } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, measure } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   const start = async (args = []) => {
     const program = await launch({ env, args });
-    return ready(program, WORKERS).catch((error) => tellHint(error, program));
+    return ready(program, WORKERS).catch((error) => rethrowWithHint(error, program));
   };
   const main = observe([], () => start());
   const inTurn = observe([main], askInTurn);
-  const none = meanwhile([], () => start(['--policy', 'none']));
-  const inNoTurn = meanwhile([none], askInTurn);
-  const choices = meanwhile([], () => chooseInEveryWay(lesson));
+  const none = observeInParallel([], () => start(['--policy', 'none']));
+  const inNoTurn = observeInParallel([none], askInTurn);
+  const choices = observeInParallel([], () => tryPolicyChoices(lesson));
   const table = observe([main, inTurn], readTable);
-  const tiny = meanwhile([choices], () => startTiny(lesson));
+  const tiny = observeInParallel([choices], () => startSmallestServer(lesson));
 
   hold('rr-in-turn', [main, inTurn], demandRoundRobin);
   hold('none-is-on', [none, inNoTurn], demandNone);
@@ -45,7 +51,7 @@ export default check('03-scheduling-policies', tasks, (lesson) => {
   hold('table', [main, table], demandTable, { needs: ['rr-in-turn'] });
 
   const title = (policy) => `${policy}: ${CONNECTIONS} new connections, one after the other`;
-  measure([main, inTurn], (...seen) => drawShares(lesson, 'rr', title('rr'), ...seen));
-  measure([none, inNoTurn], (...seen) => drawShares(lesson, 'none', title('none'), ...seen));
+  measure([main, inTurn], (...seen) => chartShares(lesson, 'rr', title('rr'), ...seen));
+  measure([none, inNoTurn], (...seen) => chartShares(lesson, 'none', title('none'), ...seen));
   measure([tiny], (programs) => measureCost(lesson, programs));
 });

@@ -1,4 +1,4 @@
-/** What lesson 3 demands of what was seen: a function for each promise. */
+/** Lesson 3: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -6,12 +6,12 @@ import {
   forksOf,
   howItEnded,
   momentOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { CONNECTIONS, WORKERS } from './looks.js';
 
 const NONE = 1; // cluster.SCHED_NONE
-const MARKED = 3; // moments, of many of a kind
+const MARKED = 3; // moments of a kind in the X-ray
 const SET =
   "look at the primary's branch: where is the policy set, and has anything been forked by then?";
 const SEND =
@@ -31,9 +31,8 @@ const ACCEPTS = {
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
-/** A process that threw explains the rest. */
 function storyOfCrash({ events }) {
-  const why = whyOfCrash(events);
+  const why = describeCrash(events);
   const { error } = eventsOf(events, 'crash')[0] ?? {};
   return why && { why, try: hintOf(error) ?? 'fix what was thrown first' };
 }
@@ -43,8 +42,8 @@ function hintOf(stack) {
   return /^TypeError[^]*\bemit\b/.test(stack) ? HEAR : undefined;
 }
 
-/** For a program that isn't ready: adds what to do about an error that this lesson is known for. @returns {never} */
-export function tellHint(error, { events }) {
+/** Adds a hint if the program isn't ready because of an error that is typical of this lesson. @returns {never} */
+export function rethrowWithHint(error, { events }) {
   const hint = hintOf(eventsOf(events, 'crash')[0]?.error);
   if (hint && error.story) error.story.try = hint;
   throw error;
@@ -82,7 +81,7 @@ export function demandRoundRobin(program, { answers, connections }) {
   );
 }
 
-/** @param {any} program @param {any[]} answers  the last one may have failed: then no more was asked */
+/** @param {any} program @param {any[]} answers  only the last one may have failed */
 function demandAnswered(program, answers) {
   const crash = storyOfCrash(program);
   const { error } = answers.at(-1);
@@ -203,7 +202,7 @@ export function demandTable(program, look) {
   }
 }
 
-/** @param {any} program @param {string} name  under which it counts */
+/** @param {any} program @param {string} name  of the count in the table */
 function whyNoPid({ pid }, name) {
   if (Number(name) === pid)
     return 'That is the primary itself: process.pid is the process that runs the line.';
@@ -211,7 +210,7 @@ function whyNoPid({ pid }, name) {
   return 'Clients know a worker by the pid that / returns. worker.id is the number that cluster gives it.';
 }
 
-/** What Express says of an error. */
+/** The message in Express's error page. */
 const textOf = (html) => /<pre>([^<]*)/.exec(html)?.[1] ?? html.slice(0, 80);
 
 function whyNoTable({ line = '' }) {

@@ -1,13 +1,12 @@
 /**
- * What the check of lesson 3 does with the learner's program and sees of it: who accepts forty connections, what the
- * primary prints about them, who accepts when variable and option disagree. At the end, what decides nothing: the shares,
- * and the cost of each policy.
+ * Lesson 3: which process accepts forty connections, what the primary prints about them, and which policy wins when variable and
+ * option disagree. The shares and the cost of each policy decide nothing.
  */
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import {
   aliveIn,
-  asCoresAllow,
+  mapConcurrently,
   askOnce,
   createLoad,
   eventsOf,
@@ -23,24 +22,24 @@ import {
 
 export const WORKERS = 4;
 export const CONNECTIONS = 40;
-const KEPT = 3; // requests on one more connection: then not all workers have had the same number
-const NO_PAGE = '/favicon.ico'; // browsers ask for it on their own
-const HEARD_TURNS = 75; // of each event loop, 1.5 s: even a primary that prints once a second has printed by then
+const KEPT = 3; // requests on one more connection, so that the workers' counts differ
+const NO_PAGE = '/favicon.ico'; // browsers request it unasked
+const HEARD_TURNS = 75; // of each event loop, 1.5 s: long enough for a primary that prints once a second
 const VARIABLE = 'NODE_CLUSTER_SCHED_POLICY';
 const CHOICES = [
   { env: { [VARIABLE]: 'none' }, wanted: 'kernel' },
   { env: { [VARIABLE]: 'none' }, args: ['--policy', 'rr'], wanted: 'handed' },
   { args: ['--policy', 'rrr'], wanted: 'refused' },
 ];
-const WINDOW_MS = 50; // many short windows tell more than a few long ones
+const WINDOW_MS = 50; // many short windows are more exact than a few long ones
 const WARM_UPS = 2; // compiled code is faster
 const UNDER_LOAD = 16; // connections
-const BRIEF = { budgetMs: 500, exact: 0.1 }; // half an interval, of the ratio
+const BRIEF = { budgetMs: 500, exact: 0.1 }; // exact: half an interval, of the ratio
 const LONGER = { budgetMs: 4_000, exact: 0.03 };
-const WIDE = 2; // an interval that tells nothing
+const WIDE = 2; // high end / low end of an interval that says nothing
 const TINY = new URL('../../lessons/03-scheduling-policies/small/tiny.js', import.meta.url);
 
-/** Requests for / on new connections, one after the other, until one fails: which process accepted each, and how. */
+/** Requests / on new connections until one fails: which process accepted each, and how. */
 export async function askInTurn(program) {
   const first = program.events.length;
   const answers = [];
@@ -53,8 +52,8 @@ export async function askInTurn(program) {
 /**
  * Asks one worker for some more pages, and reads what the primary prints.
  * @returns {Promise<{ answers: any[], had: Map<number, number>, table: any, line: string | undefined, isFinal: boolean }>}
- *   had: what each worker has had, as seen from outside; table: what the last line of JSON says, line: its text, or else the
- *   last line; isFinal: whatever has been sent has been heard and printed
+ *   had: requests of each worker; table: the last line of JSON; line: its text, or else the last line; isFinal: all messages have
+ *   been received and printed
  */
 export async function readTable(program) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -91,9 +90,9 @@ function parseObject(line) {
   }
 }
 
-/** Who accepts where the variable speaks, and where the option speaks against it; and what a name that isn't one does. */
-export const chooseInEveryWay = ({ launch }) =>
-  asCoresAllow(CHOICES, async ({ args = [], env = {}, wanted }) => {
+/** The policy with the variable, with an option that contradicts it, and with an invalid name. */
+export const tryPolicyChoices = ({ launch }) =>
+  mapConcurrently(CHOICES, async ({ args = [], env = {}, wanted }) => {
     const program = await launch({ args, env: { NODE_CLUSTER_WORKERS: '1', ...env } });
     const forked = () => eventsOf(program.events, 'child')[0];
     const listener = () =>
@@ -106,7 +105,7 @@ export const chooseInEveryWay = ({ launch }) =>
     return { name, wanted, program, events, fate, forked: forked(), listener: listener() };
   });
 
-export function drawShares({ drawn }, policy, label, { events }, { connections }) {
+export function chartShares({ drawn }, policy, label, { events }, { connections }) {
   const rows = forksOf(events).map(({ worker, workerPid }) => ({
     name: `worker ${worker}`,
     value: connections.filter(({ pid }) => pid === workerPid).length,
@@ -114,8 +113,8 @@ export function drawShares({ drawn }, policy, label, { events }, { connections }
   drawn(`shares-${policy}`, { label, unit: 'connections', rows });
 }
 
-/** The smallest server under each policy: nothing but the policy differs. */
-export async function startTiny({ launch, ready }) {
+/** The smallest server under each policy. */
+export async function startSmallestServer({ launch, ready }) {
   const load = createLoad();
   const start = async (policy) => {
     const env = { NODE_CLUSTER_WORKERS: '2', [VARIABLE]: policy };
@@ -126,7 +125,7 @@ export async function startTiny({ launch, ready }) {
   return { load, rr, none };
 }
 
-/** What each policy costs. It decides nothing. */
+/** The cost of each policy; decides nothing. */
 export async function measureCost({ measured, isLonger }, { load, rr, none }) {
   const [fresh, kept] = ['a new connection for each', 'on connections that stay open'];
   for (const kind of isLonger ? [fresh, kept] : [fresh]) {
@@ -140,14 +139,14 @@ export async function measureCost({ measured, isLonger }, { load, rr, none }) {
 
 async function perSecond(load, options) {
   const window = await load.fire({ connections: UNDER_LOAD, durationMs: WINDOW_MS, ...options });
-  const answers = Math.max(1, window.answers.length); // none, on a busy machine: a ratio needs a number
+  const answers = Math.max(1, window.answers.length); // on a busy machine there may be none, and a ratio needs a number
   return (1000 * answers) / (window.endMs - window.startMs);
 }
 
-/** The geometric mean: the ratio of two is the ratio that is reported. */
+/** The geometric mean, because the reported number is a ratio. */
 const typical = (rates) => Math.exp(mean(rates.map(Math.log)));
 
-/** How many times as fast none is as rr, in interleaved windows. */
+/** The speedup of none over rr, in interleaved windows. */
 async function compare(sides, isLonger) {
   for (let count = 0; count < WARM_UPS; count += 1)
     for (const warmUp of Object.values(sides)) await warmUp();

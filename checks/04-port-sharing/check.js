@@ -8,21 +8,21 @@ import {
   demandShared,
   demandSurvivors,
   demandUnharmed,
-  tellClosed,
+  rethrowWithHint,
 } from './demands.js';
 import {
   CHILDREN,
   FEW,
-  killNext,
+  killNextInTurn,
   killParent,
   launchParent,
   measureBlocking,
-  measureMore,
-  meetCrowd,
-  meetCrowdWhileFrozen,
+  measureOtherWays,
+  sendCrowd,
+  sendCrowdWhileFrozen,
   prepareContest,
   sendGoneClients,
-  takeTurns,
+  askInRounds,
 } from './looks.js';
 
 const tasks = {
@@ -45,22 +45,22 @@ const tasks = {
 };
 
 export default check('04-port-sharing', tasks, (lesson) => {
-  const { ready, hold, observe, meanwhile, measure, isLonger } = lesson;
+  const { ready, hold, observe, observeInParallel, measure, isLonger } = lesson;
   const open = (give, listeners) => (program) =>
-    ready(program, listeners).catch((error) => tellClosed(error, program, give));
+    ready(program, listeners).catch((error) => rethrowWithHint(error, program, give));
   const started = observe([], () => launchParent(lesson, CHILDREN));
   const dealing = observe([started], open('connections', 1));
-  const dealt = observe([dealing], meetCrowdWhileFrozen);
-  const turns = observe([dealing, dealt], takeTurns);
-  const startedSharing = meanwhile([], () => launchParent(lesson, FEW, 'listener'));
-  const sharing = meanwhile([startedSharing], open('listener', 1 + FEW));
-  const shared = meanwhile([sharing], meetCrowd);
-  const startedRude = meanwhile([dealing], () => launchParent(lesson, FEW)); // it is not measured afterwards
-  const rude = meanwhile([startedRude], open('connections', 1));
-  const gone = meanwhile([rude], sendGoneClients);
-  const death = meanwhile([rude, gone], killNext);
-  const orphans = meanwhile([sharing, shared], killParent);
-  const contest = meanwhile([turns], () => prepareContest(lesson));
+  const dealt = observe([dealing], sendCrowdWhileFrozen);
+  const turns = observe([dealing, dealt], askInRounds);
+  const startedSharing = observeInParallel([], () => launchParent(lesson, FEW, 'listener'));
+  const sharing = observeInParallel([startedSharing], open('listener', 1 + FEW));
+  const shared = observeInParallel([sharing], sendCrowd);
+  const startedRude = observeInParallel([dealing], () => launchParent(lesson, FEW)); // not measured, so it may be disturbed
+  const rude = observeInParallel([startedRude], open('connections', 1));
+  const gone = observeInParallel([rude], sendGoneClients);
+  const death = observeInParallel([rude, gone], killNextInTurn);
+  const orphans = observeInParallel([sharing, shared], killParent);
+  const contest = observeInParallel([turns], () => prepareContest(lesson));
 
   hold('by-hand', [started], demandByHand, { isGate: true });
   hold('one-opener', [dealing], demandOneOpener, { isGate: true });
@@ -72,6 +72,6 @@ export default check('04-port-sharing', tasks, (lesson) => {
   hold('no-orphans', [sharing, orphans], demandNoOrphans, { needs: ['listener-shared'] });
   const faster = async (program, sides) =>
     demandFaster(await measureBlocking(lesson, { ...sides, candidate: program }));
-  hold('speedup', [dealing, contest], faster, { isAlone: true });
-  if (isLonger) measure([dealing, contest], (...seen) => measureMore(lesson, ...seen));
+  hold('speedup', [dealing, contest], faster, { isMeasurement: true });
+  if (isLonger) measure([dealing, contest], (...seen) => measureOtherWays(lesson, ...seen));
 });

@@ -1,24 +1,23 @@
-/** What lesson 4 demands of what was seen: a function for each promise. */
+/** Lesson 4: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
   demandSpeedup,
   eventsOf,
   momentOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
-import { CHILDREN, CROWD, areTurns, childrenOf, socketsOpened } from './looks.js';
+import { CHILDREN, CROWD, areEqualTurns, childrenOf, socketsOpened } from './looks.js';
 
-const MARKED = 3; // moments, of many of a kind
+const MARKED = 3; // moments of a kind in the X-ray
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
-/** The first of some events or requests. */
 const firstShown = (seen, says) => seen.slice(0, MARKED).map((one) => momentOf(one, says));
 
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
 
-/** What isn't there is final when nothing more can come; else it may only be late. */
+/** If the program is at rest, what is missing stays missing; otherwise it may only be late. */
 const demandUnless = (isFinal) => (isFinal ? demand : demandInTime);
 
 const NOT_OPEN = {
@@ -32,14 +31,14 @@ const NOT_OPEN = {
   },
 };
 
-/** For a program that has children and no open port: adds which task is next. @returns {never} */
-export function tellClosed(error, program, give) {
+/** Adds which task is next if the program has children but no open port. @returns {never} */
+export function rethrowWithHint(error, program, give) {
   const { events, fate } = program;
   const { length } = childrenOf(program);
   const heirs = new Set(eventsOf(events, 'listening').map(({ pid }) => pid));
   if (error.story && !fate && length > 0 && heirs.size === 0) {
     const got = `With --give ${give} it started ${length} children, and its port is not open.`;
-    const why = whyOfCrash(events);
+    const why = describeCrash(events);
     Object.assign(error.story, { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) });
   }
   throw error;
@@ -58,7 +57,7 @@ export function demandByHand(program) {
     why: 'This lesson builds by hand what the cluster module does, to see how it works.',
     shows: { program, moments: firstShown(forks, 'cluster.fork()') },
   });
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const isLost = `${crash}\n${program.output()}`.includes('Cannot find module');
   demand(!isLost, {
     ...story,
@@ -117,8 +116,8 @@ export function demandDealt(program, crowd, turns) {
   });
   const children = [...new Set(turns)];
   const numbers = turns.map((pid) => children.indexOf(pid) + 1).join(' ');
-  const isOneTwice = turns.some((pid, index) => index > 0 && pid === turns[index - 1]); // nothing late does that
-  demandUnless(isOneTwice)(areTurns(turns), {
+  const isOneTwice = turns.some((pid, index) => index > 0 && pid === turns[index - 1]); // lateness can't cause that
+  demandUnless(isOneTwice)(areEqualTurns(turns), {
     expected: 'Clients that come one after the other: 1 2 3 4, 1 2 3 4.',
     got: `They went to child ${numbers}.`,
     why: 'Dealt in turn, every child gets the same share of the connections.',
@@ -127,12 +126,12 @@ export function demandDealt(program, crowd, turns) {
   });
 }
 
-/** All of a crowd are answered; if not, taken: the children have the connections; left: not even those. */
+/** taken: a child has accepted the connection and doesn't answer; left: no child has accepted it. */
 function demandAnswered(program, { lost, isFinal }, { taken, left }) {
   const clients = new Set(lost.map(({ client }) => client));
   const theirs = eventsOf(program.events, 'connection').filter(({ client }) => clients.has(client));
   const came = theirs.filter(({ pid }) => pid !== program.pid);
-  const crash = whyOfCrash(program.events);
+  const crash = describeCrash(program.events);
   demandUnless(isFinal || crash)(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none. ${came.length} of their connections reached a server in a child.`,
@@ -152,7 +151,7 @@ export function demandShared(program, crowd) {
     events.some((event) => event.handle === 'received' && event.pid === pid),
   );
   const opened = socketsOpened(program);
-  const crash = whyOfCrash(events);
+  const crash = describeCrash(events);
   const story = {
     expected: `The parent opens the port and sends its server; each of ${children.length} children listens with that.`,
     got: `${heirs.length} of ${children.length} listen with a socket that came by message. Sockets opened with listen(port): ${opened.length}.`,
@@ -181,7 +180,6 @@ const NONE_LISTENS = {
   why: 'The message came without the server (it was not sent along, or was closed before that), or the child does not listen with it.',
   try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
 };
-/** By the number of sockets that were opened. */
 const SOME_LISTEN = [
   {
     why: 'It was sent before it was open: listen() returns at once, and its callback says when it is done.',
@@ -199,7 +197,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
       'Clients hang up before they are dealt. All processes stay, and the next clients are answered.',
     got: `${ended.map((pid) => nameOf(program, pid)).join(', ') || 'No process'} exited; ${lost.length} of the next clients got no answer.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'A client that is gone may have no address, and no connection that could be sent.',
     try: 'look in the child at what it does when the handle has not arrived, and in the parent for what needs the client',
     shows: { program, moments: endShown(program, ended) },
@@ -208,7 +206,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
   demandUnless(isFinal)(lost.length === 0, story);
 }
 
-/** What they threw, or their exits. */
+/** Crashes, or else exits. */
 function endShown({ events }, pids) {
   const of = (kind) => eventsOf(events, kind).filter(({ pid }) => pids.includes(pid));
   const crashes = of('crash');
@@ -221,7 +219,7 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
   demand(!fate, {
     expected,
     got: 'The parent exited as well.',
-    why: whyOfCrash(program.events) ?? 'It exits when a child does.',
+    why: describeCrash(program.events) ?? 'It exits when a child does.',
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });
@@ -229,12 +227,12 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
     expected,
     got: `${later.lost.length} of the next clients got no answer.`,
     why: 'The parent knows by then that the child is dead, and still gives it its share.',
-    try: 'look at how a child that has exited leaves the list of those that get connections',
+    try: 'look at how a child that has exited leaves the list of children that get connections',
     shows,
   });
   demandUnless(isFinal)(!isWaiting, {
     expected,
-    got: 'A client that came just then is never answered. Later ones are.',
+    got: 'A client that connected at that moment is never answered. Later ones are.',
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
     try: 'look at what happens to a connection when sending it fails: who has it then?',
     shows,

@@ -1,7 +1,4 @@
-/**
- * What the check of lesson 4 does with the learner's programs and sees of them: a crowd, clients one after the other, clients
- * that hang up, a child that dies, a parent that is killed. At the end, the speedup, and what is only shown.
- */
+/** Lesson 4: a crowd, clients one after the other, clients that hang up, a killed child, a killed parent; then measurements. */
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,22 +25,22 @@ import {
 } from '../../lib/check/checking.js';
 
 export const CHILDREN = 4;
-export const FEW = 2; // children, when their number is not the point
+export const FEW = 2; // children, if their number doesn't matter
 export const CROWD = 60;
-const ROUNDS = 3; // a die does not fall like that
-const TRIES = 3; // on a busy machine a child may confirm too late to get its turn
+const ROUNDS = 3; // equal rounds by chance are improbable
+const TRIES = 3; // on a busy machine a child may confirm too late and miss its turn
 const HELD_MS = 2_000; // the longest that processes are frozen
-const PATIENCE_MS = 30_000; // of a client: long before that the program is at rest
-const READ_MS = 50; // by then our own event loop has read what has been answered
-const LEFT_MS = 3_000; // a child whose channel has closed exits within milliseconds
-const ORPHAN_TURNS = 50; // of an event loop, a second: a child that heard of it would be gone
+const PATIENCE_MS = 30_000; // of a client: the program is at rest long before
+const READ_MS = 50; // for our own event loop to read the answers
+const LEFT_MS = 3_000; // a child exits within milliseconds after its channel has closed
+const ORPHAN_TURNS = 50; // of an event loop, a second: long enough to notice
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const LIMITS = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
 const CLUSTER = fileURLToPath(
   new URL('../../solutions/02-cluster-fork/server.js', import.meta.url),
 );
 
-/** Starts the program and waits until its port is open, or never will be. */
+/** Starts the program, and waits until its port is open or it is at rest. */
 export async function launchParent({ launch }, children, give = '') {
   const args = give ? ['--give', give] : [];
   const env = { NODE_CLUSTER_WORKERS: String(children) };
@@ -52,7 +49,6 @@ export async function launchParent({ launch }, children, give = '') {
   return program;
 }
 
-/** The processes that the parent has started. */
 export const childrenOf = ({ events, pid: parent }) =>
   eventsOf(events, 'child').flatMap(({ pid, childPid }) => (pid === parent ? [childPid] : []));
 
@@ -61,13 +57,13 @@ export const socketsOpened = ({ events }) =>
     ({ handle, port }) => handle === 'kernel' && port !== undefined,
   );
 
-/** Clients that all ask at once; and which sockets listen on the port then, where the system tells. */
-export async function meetCrowd(program) {
+/** Clients that all ask at once; and which sockets listen on the port, if the system can say. */
+export async function sendCrowd(program) {
   return { ...(await askAll(program, CROWD)), holders: listeningSockets(program) ?? [] };
 }
 
-/** A crowd, while the children stand still: a parent that reads has all requests before it can pass a connection on. */
-export const meetCrowdWhileFrozen = (program) =>
+/** A crowd while the children are frozen: a parent that reads from its connections then has all requests. */
+export const sendCrowdWhileFrozen = (program) =>
   askAll(program, CROWD, () =>
     whileFrozen(program, childrenOf(program), async () => {
       const sinceMs = nowMs();
@@ -77,9 +73,9 @@ export const meetCrowdWhileFrozen = (program) =>
     }),
   );
 
-/** Several rounds, one client after the other: which child served each. */
-export const takeTurns = (program) =>
-  repeatUntil(TRIES, () => askInTurn(program, ROUNDS * CHILDREN), areTurns);
+/** Which child served each of several rounds of clients, one after the other. */
+export const askInRounds = (program) =>
+  repeatUntil(TRIES, () => askInTurn(program, ROUNDS * CHILDREN), areEqualTurns);
 
 /** @returns {Promise<any[]>}  pids */
 async function askInTurn(program, count) {
@@ -87,22 +83,22 @@ async function askInTurn(program, count) {
   while (pids.length < count) {
     const { requests } = await askAll(program, 1);
     pids.push(requests.at(-1)?.pid);
-    if (requests.length === 0) break; // no child serves it
+    if (requests.length === 0) break; // no child has served it
   }
   return pids;
 }
 
-/** In each round every child has its turn. */
-export const areTurns = (pids) =>
+/** In every round each child serves once. */
+export const areEqualTurns = (pids) =>
   pids.length === ROUNDS * CHILDREN &&
   Array.from({ length: ROUNDS }, (_, round) =>
     pids.slice(round * CHILDREN, (round + 1) * CHILDREN),
   ).every((round) => new Set(round).size === CHILDREN);
 
 /**
- * So many clients for /pid at once.
- * @returns {Promise<{ answers: any[], lost: any[], requests: any[], isFinal: boolean }>}  lost: no process has answered them;
- *   isFinal: nor ever will, for the program is at rest
+ * Requests /pid from many clients at once.
+ * @returns {Promise<{ answers: any[], lost: any[], requests: any[], isFinal: boolean }>}  lost: unanswered; isFinal: the program
+ *   is at rest, so they stay unanswered
  */
 async function askAll(program, times, afterwards = async () => {}) {
   const first = program.events.length;
@@ -132,13 +128,13 @@ async function askAll(program, times, afterwards = async () => {}) {
   return { answers, lost, requests: seen(), isFinal };
 }
 
-/** The parent's event loop has turned since: it has heard what there was to hear. */
+/** The parent's event loop has turned, so it has handled what had arrived. */
 function hasTurned(program) {
   const sinceMs = nowMs();
   return (events) => haveTurned(events, [program.pid], 2, sinceMs);
 }
 
-/** Connections without a request. The kernel makes them, even while no process accepts them. */
+/** Connections without a request, which the kernel completes even if no process accepts them. */
 const connectAll = (program, count) =>
   Promise.all(
     Array.from({ length: count }, async () => {
@@ -149,7 +145,7 @@ const connectAll = (program, count) =>
     }),
   );
 
-/** Clients that hang up before they are accepted, and clients that hang up while they wait for a child; then some that stay. */
+/** Clients that hang up before they are accepted, and while they wait for a child; then clients that stay. */
 export async function sendGoneClients(program) {
   const children = childrenOf(program);
   const all = [program.pid, ...children];
@@ -173,26 +169,26 @@ const endedIn = ({ events }, pids) =>
   );
 
 /**
- * Kills the child that is next in turn while the parent is frozen and a client connects. When the parent resumes it finds the
- * channel closed and a client, and only afterwards the system tells it that a child has ended: so it deals to the dead. (Linux
- * reports descriptors in the order in which they became ready, and libuv signals last.)
+ * Kills the child that is next in turn while the parent is frozen and a client connects. The resumed parent handles the client
+ * before the child's exit, so it sends the connection to a killed child: Linux reports descriptors in the order in which they
+ * became ready, and libuv handles signals last.
  */
-export async function killNext(program) {
+export async function killNextInTurn(program) {
   const [next = childrenOf(program)[0]] = await askInTurn(program, FEW);
-  await program.until(hasTurned(program), HELD_MS); // nothing old is left to be read
+  await program.until(hasTurned(program), HELD_MS); // nothing older is left to be read
   let caller;
   await whileFrozen(program, [program.pid], async () => {
     kill(program, [next]);
-    await program.until(() => !program.survivors().includes(next), HELD_MS); // its channel is closed
+    await program.until(() => !program.survivors().includes(next), HELD_MS); // so its channel is closed
     [caller] = await connectAll(program, 1);
     caller.write('GET /pid HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     await program.until(() => (acceptQueueOf(program.port) ?? 1) > 0, HELD_MS);
   });
-  let isServed = false; // or sent away: it knows, and can ask elsewhere
+  let isServed = false; // or refused, so that the client can retry
   const isOver = () => (isServed = true);
   caller.once('data', isOver).once('close', isOver);
   const hasHeard = hasTurned(program);
-  await program.until((events) => !hasPid(next) && hasHeard(events), HELD_MS); // the parent has, of its end
+  await program.until((events) => !hasPid(next) && hasHeard(events), HELD_MS); // and the parent has handled its exit
   const sinceMs = nowMs();
   await untilAtRest(program, () => isServed);
   const isFinal = isAtRest(program, { sinceMs });
@@ -203,7 +199,7 @@ export async function killNext(program) {
   return { victim: next, isWaiting, isFinal, later, fate };
 }
 
-/** Kills the parent. @returns {Promise<{ orphans: number[], isFinal: boolean }>}  the children that outlive it */
+/** Kills the parent. @returns {Promise<{ orphans: number[], isFinal: boolean }>}  orphans: children that outlive it */
 export async function killParent(program) {
   kill(program, [program.pid]);
   const sinceMs = nowMs();
@@ -212,23 +208,23 @@ export async function killParent(program) {
   return { orphans, isFinal: haveTurned(program.events, orphans, ORPHAN_TURNS, sinceMs) };
 }
 
-/** The same work on both sides: four children, and the single process that the lesson started from. */
+/** Four children, and the single process of the starter, with the same work. */
 export async function prepareContest({ launch, ready, isLonger }) {
   const control = await ready(await launch({ isReference: true }));
   return { load: createLoad(), control, workers: CHILDREN, path: '/', isLonger };
 }
 
-export async function measureBlocking({ measured, conditionsWere }, contest) {
+export async function measureBlocking({ measured, addConditions }, contest) {
   const machine = watchMachine();
   const speedup = await speedupOfBlocking({ ...contest, ...LIMITS });
-  const conditions = conditionsWere(machine());
+  const conditions = addConditions(machine());
   const label = `blocking work, ${CHILDREN} children against one process`;
   measured('blocking', { label, unit: 'times', isHeadline: true, ...speedup });
   return { speedup, disturbance: disturbanceOf(conditions) };
 }
 
-/** What takes longer, and decides nothing: the cluster module under the same load, and both ways under a crowd. */
-export async function measureMore(lesson, dealing, contest) {
+/** The cluster module under the same load, and both ways under a crowd; decides nothing. */
+export async function measureOtherWays(lesson, dealing, contest) {
   const { launch, ready, measured } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(CHILDREN) };
   const cluster = await ready(await launch({ entry: CLUSTER, env }), CHILDREN);
@@ -240,7 +236,7 @@ export async function measureMore(lesson, dealing, contest) {
   await drawShares(lesson, 'listener', sharing);
 }
 
-/** How evenly a crowd that gives each child more than enough to do was spread. */
+/** How evenly a crowd was spread that keeps every child busy. */
 async function drawShares({ drawn }, give, program) {
   const { requests } = await askAtOnce(program, '/', CROWD);
   const rows = childrenOf(program).map((child, index) => ({

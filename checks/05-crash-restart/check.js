@@ -16,15 +16,15 @@ import {
   OTHER_CODE,
   WORKERS,
   askToLeave,
-  behead,
+  killPrimary,
   crashAgain,
   crashTwice,
-  drawAvailability,
+  chartAvailability,
   failInOnePlace,
   failToStart,
   stopBesideASlowOne,
   stopInAWait,
-  tellGaps,
+  measureGaps,
 } from './looks.js';
 
 const tasks = {
@@ -50,27 +50,27 @@ const tasks = {
 };
 
 export default check('05-crash-restart', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
+    lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
 
   const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
   const crashes = observe([main], crashTwice);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
-  const killed = observe([main, again], behead);
-  const failing = meanwhile([], () => failToStart(launch), { isSlow: true });
-  const failingPlace = meanwhile([], () => failInOnePlace(launch), { isSlow: true });
-  const leave = meanwhile([], async () => askToLeave(await start(2 * LEAVING)));
-  const interrupted = meanwhile([leave], ({ program }) => stopBesideASlowOne(program, 'Ctrl-C'));
-  const terminated = meanwhile([], () => stopInAWait(start));
+  const killed = observe([main, again], killPrimary);
+  const failing = observeInParallel([], () => failToStart(launch), { isSlow: true });
+  const failingPlace = observeInParallel([], () => failInOnePlace(launch), { isSlow: true });
+  const leave = observeInParallel([], async () => askToLeave(await start(2 * LEAVING)));
+  const interrupted = observeInParallel([leave], ({ program }) =>
+    stopBesideASlowOne(program, 'Ctrl-C'),
+  );
+  const terminated = observeInParallel([], () => stopInAWait(start));
 
   hold('replaced', [crashes], demandReplaced);
   holdInSteps(
     'log-tells',
-    [[crashes], [crashes, leave], [crashes, leave, interrupted, failing]].map((looks) => [
-      looks,
-      demandLog,
-    ]),
+    [[crashes], [crashes, leave]].map((looks) => [looks, demandLog]),
   );
   hold('planned-leaves', [leave], demandLeave);
   const needs = ['replaced'];
@@ -96,6 +96,6 @@ export default check('05-crash-restart', tasks, (lesson) => {
     [interrupted, terminated, killed].map((end) => [[end], demandNothingLeft]),
   );
 
-  measure([again], (rounds) => tellGaps(lesson, rounds));
-  if (isLonger) measure([], () => drawAvailability(lesson, start));
+  measure([again], (rounds) => measureGaps(lesson, rounds));
+  if (isLonger) measure([], () => chartAvailability(lesson, start));
 });

@@ -1,4 +1,4 @@
-/** What lesson 5 demands of what was seen, in the order of its promises. */
+/** Lesson 5: judges what looks.js saw, in the sentences that a learner reads. */
 import { stripVTControlCharacters } from 'node:util';
 import {
   demand,
@@ -12,24 +12,25 @@ import {
   howItEnded,
   primaryExitMoment,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
-import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isTelling } from './looks.js';
+import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isConclusive } from './looks.js';
 
-const SHORTEST = 0.75; // of a wait: it may vary a little
-const LONGEST = 2; // times a wait, and 100 ms
+const SHORTEST = 0.75; // of a wait, for jitter
+const LONGEST = 2; // times a wait, plus 100 ms
 const LONGEST_IN_ALL = 1.6; // times all waits together
-const MARKED = 3; // moments, of many of a kind
+const MARKED = 3; // moments of a kind in the X-ray
 
 const isTooShort = (ms, index = 0) => ms < SHORTEST * WAITS_MS[index];
-const isNoWait = (ms, index = 0) => ms < WAITS_MS[index] / 2; // no timer is that early, on any machine
+const isNoWait = (ms, index = 0) => ms < WAITS_MS[index] / 2; // no timer fires that early
 const isTooLong = (ms, index = 0) => ms > LONGEST * WAITS_MS[index] + WAITS_MS[0];
 const inMs = (waits) => waits.map(({ ms }) => ms.toFixed(0)).join(', ');
 const programOf = ([{ program }]) => program;
 
 export function demandReplaced(rounds) {
   const lost = rounds.find(({ isDone }) => !isDone);
-  demandInTime(!lost, {
+  const judge = lost?.fate ? demand : demandInTime; // a primary that gave up is there to be seen
+  judge(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all of them serve again.`,
     ...(lost && storyOfLoss(lost)),
     output: lost?.printed,
@@ -64,8 +65,7 @@ function demandOthersCarryOn(rounds) {
   });
 }
 
-/** [condition, why, try]: why a place stayed empty. The first whose condition is met. */
-/** @type {[isSo: (round: any) => any, why?: string, repair?: string][]} */
+/** Why a place stayed empty: the first condition that is met. @type {[isSo: (round: any) => any, why?: string, repair?: string][]} */
 const LOSSES = [
   [({ crash }) => crash],
   [
@@ -121,28 +121,21 @@ function storyOfLoss(round) {
   };
 }
 
-/** What the primary threw, if it exited by that. */
-const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+const whyOfPrimary = ({ events, pid }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
 
 const lossShown = ({ program, exits }) => [
   ...exits.slice(0, MARKED).map(exitMoment),
   primaryExitMoment(program),
 ];
 
-/** Every exit so far is in the log, and a crash reads differently from a planned leave. */
-export function demandLog(rounds, leave, stop, failing) {
+/** The log has a line for every exit so far, and tells crashes from planned exits. */
+export function demandLog(rounds, leave) {
   const told = ({ program, printed }, exits) =>
     exits.map((exit) => ({ ...exit, printed, program }));
   const ends = [
     ...rounds.flatMap((round) => told(round, round.exits)),
     ...(leave ? told(leave, leave.exits) : []),
-    ...(stop ? told(stop, stop.exits) : []),
-    ...(failing
-      ? told(
-          { ...failing, printed: failing.output },
-          failing.waits.map(({ exit }) => exit),
-        )
-      : []),
   ];
   const untold = ends.find((end) => !linesOn(end).some((line) => tellsHow(line, end)));
   demand(!untold, {
@@ -169,7 +162,7 @@ const linesOn = (end) => plainLines(end).filter((line) => wordOf(end.workerPid).
 const tellsHow = (line, { workerPid, signal, code }) =>
   wordOf(signal ?? code).test(line.replace(wordOf(workerPid), ''));
 
-/** The same without numbers and signals. */
+/** A log line without its numbers and signals. */
 const wordsOn = (end) =>
   linesOn(end)
     .map((line) => line.replace(/SIG[A-Z]+|\d+/g, '#'))
@@ -186,7 +179,7 @@ function storyOfSilence(end) {
       ? `The line "${near.trim().slice(0, 120)}" does not say ${missing}.`
       : 'No line has either.',
     why: planned
-      ? 'In the morning you want to know about every worker that has exited, including those that left as planned.'
+      ? 'In the morning you want to know about every worker that has exited, including planned exits.'
       : whyUntold({ own, near }),
     try: planned
       ? "look at the 'exit' handler: what comes before the log line?"
@@ -213,12 +206,12 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
   demand(polite.code === 0, {
     expected: 'After SIGTERM a worker disconnects, and exits with code 0.',
-    got: `Process ${polite.workerPid} ended by ${howItEnded(polite)}.`,
+    got: `Process ${polite.workerPid} exited (${howItEnded(polite)}).`,
     try: 'keep the SIGTERM handler at the end of serve() as it was',
     output,
     shows: { program, moments },
   });
-  const isCrash = killed && !killed.planned; // killed before its primary knew that it was leaving: a crash like any other
+  const isCrash = killed && !killed.planned; // killed before the primary had seen its 'disconnect', which makes it a crash
   const isForKilled = forks.length === 1 && killed;
   demand(forks.length <= (isCrash ? 1 : 0), {
     expected:
@@ -234,13 +227,13 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
 }
 
-/** @param {any} stop  one of those that stopBesideASlowOne and stopInAWait describe */
+/** @param {any} stop  from stopBesideASlowOne or stopInAWait */
 export function demandCleanStop(stop) {
   const { how, program, fate, lost, behind, output } = stop;
   const shows = { program, moments: stopShown(stop) };
   const expected =
     'The workers answer the requests in flight and exit, then the primary exits, with code 0.';
-  if (!fate && stop.forksAfter.length > 0) return; // which is the fault, and a promise of its own
+  if (!fate && stop.forksAfter.length > 0) return; // another promise reports that fault
   demandInTime(fate, {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
@@ -262,8 +255,10 @@ export function demandCleanStop(stop) {
   });
 }
 
-/** [condition, got, why, try]: what to mend first in a stop. */
-/** @type {[isSo: (stop: any) => any, got: (facts: any) => string, why: string, repair: string][]} */
+/**
+ * What to fix first in a stop: the first condition that is met.
+ * @type {[isSo: (stop: any) => any, got: (facts: any) => string, why: string, repair: string][]}
+ */
 const STOP_FAULTS = [
   [
     ({ fate }) => fate.signal,
@@ -275,7 +270,7 @@ const STOP_FAULTS = [
     ({ how, exits }) => how === 'Ctrl-C' && exits.some(({ signal }) => signal === 'SIGINT'),
     ({ losses }) => `SIGINT killed the workers; ${losses}`,
     'Ctrl-C sends SIGINT to the whole process group. Without a handler it kills a worker, which looks like a crash.',
-    'look at what a worker does with a SIGINT of its own',
+    'look at what a worker does with its own SIGINT',
   ],
   [
     ({ fate }) => fate.code !== 0,
@@ -309,15 +304,16 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
+  const blocks = blocksOf(program);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
   const isReset = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
     expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
-    got: waited.length > 0 ? `It waited ${inMs(waited)} ms.` : storyOfNoRestart(program),
-    why: whyOfWaits(program, isReset),
+    got: storyOfWaits(program, waited, blocks),
+    why: whyOfWaits(blocks, isReset),
     try: isReset
-      ? "what resets the count, and when? 'online' is too early"
+      ? 'look at the count of failed restarts: what raises it, and what sets it back, and when?'
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
     output,
     shows: { program, moments: waited.filter((one) => one === (short ?? long)).map(waitMoment) },
@@ -333,14 +329,26 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   });
 }
 
-/** The primary has slept synchronously, as blockFor() does. */
-const hasBlocked = ({ events, pid }) => eventsOf(events, 'wait').some((wait) => wait.pid === pid);
+/**
+ * How long the primary blocked each time, as blockFor() does. If it blocks in a handler of 'exit', that wait is over when the exit is
+ * seen, and the primary seems not to have waited. Node.js itself blocks before the first fork, while it loads modules.
+ */
+function blocksOf({ events, pid }) {
+  const first = forksOf(events)[0]?.t ?? Infinity;
+  return eventsOf(events, 'wait').filter((wait) => wait.pid === pid && wait.t > first);
+}
 
-function whyOfWaits(program, isReset) {
-  if (hasBlocked(program))
-    return 'The primary blocked in the meantime: until that was over it heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
+function storyOfWaits(program, waited, blocks) {
+  if (waited.length === 0) return storyOfNoRestart(program);
+  if (blocks.length > 0) return `It blocked the primary for ${inMs(blocks)} ms.`;
+  return `It waited ${inMs(waited)} ms.`;
+}
+
+function whyOfWaits(blocks, isReset) {
+  if (blocks.length > 0)
+    return 'Until that was over the primary heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
   if (isReset)
-    return "The count began afresh although no worker had listened. 'online' comes before the first line of your file runs.";
+    return "Nothing counts the failed restarts, or the count restarts too early: 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
 
@@ -358,8 +366,10 @@ const waitMoment = ({ exit, fork }) => ({
 
 const says = (output) => /giving up/i.test(output);
 
-/** [condition, got, try] of a program none of whose workers could listen. */
-/** @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string][]} */
+/**
+ * For a program whose workers can't listen: the first condition that is met.
+ * @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string][]}
+ */
 const GIVE_UP_FAULTS = [
   [({ fate }) => fate?.signal, ({ fate }) => `It was killed by ${fate.signal}.`],
   [
@@ -372,7 +382,7 @@ const GIVE_UP_FAULTS = [
     ({ restarts }) => restarts !== RESTARTS,
     ({ fate, restarts }) =>
       `${fate ? 'It exited' : 'It was still running'} after ${restarts} restart${restarts === 1 ? '' : 's'}.`,
-    'look at what counts as a failed restart, and where the count begins afresh',
+    'look at what counts as a failed restart, and where the count starts again',
   ],
   [({ output }) => !says(output), () => 'It exited without a line that says "giving up".'],
 ];
@@ -410,7 +420,7 @@ export function demandGivesUp(failing) {
 
 const lastForkOf = ({ events }) => forkMoment(forksOf(events).at(-1), 'the last fork');
 
-/** Another place had a healthy worker when it gave up. */
+/** When it gave up, another place had a healthy worker. */
 export function demandAllExit({ program, fate, failed, healthy, output }) {
   const shows = { program, moments: [primaryExitMoment(program) ?? lastForkOf(program)] };
   const expected =
@@ -454,11 +464,11 @@ export function demandEachTime(rounds) {
     shows: { program: programOf(rounds), moments: slow ? [waitMoment(slow)] : [] },
   });
   const last = rounds.at(-1);
-  const [, own] = isTelling(last) ? last.waits : [];
+  const [, own] = isConclusive(last) ? last.waits : [];
   demandInTime(!own || !isTooShort(own.ms), {
-    expected: `Two workers crash, one shortly after the other. Each place waits ${WAITS_MS[0]} ms of its own.`,
+    expected: `Two workers crash, one shortly after the other. Each place has its own wait of ${WAITS_MS[0]} ms.`,
     got: `The second was replaced ${own?.ms.toFixed(0)} ms after its exit, when the wait of the first was over.`,
-    why: 'A restart that forks as many workers as are missing fills every empty place, including one that has to wait longer.',
+    why: 'A restart that forks as many workers as are missing fills every empty place, including a place that has to wait longer.',
     try: 'look at how many workers a timer forks, and for which places',
     shows: { program: programOf(rounds), moments: own ? [waitMoment(own)] : [] },
   });

@@ -1,7 +1,4 @@
-/**
- * What the check of lesson 5 does to the learner's program: workers crash, leave and fail to start; the program is told to stop,
- * and its primary is killed. At the end, two measurements that decide nothing.
- */
+/** Lesson 5: workers crash, leave and fail to start; the program stops; its primary is killed; then two measurements. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,32 +12,32 @@ import {
   hasExited,
   haveTurned,
   kill,
-  meanOf,
+  meanInterval,
   nowMs,
   repeatUntil,
   requestsOf,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   whileFrozen,
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
-export const LEAVING = 2; // workers that are asked to leave; as many stay
-export const RESTARTS = 4; // in a row, and then it gives up
+export const LEAVING = 2; // workers that are asked to leave; the same number stays
+export const RESTARTS = 4; // failed ones in a row, after which it gives up
 export const WAITS_MS = [100, 200, 400, 800];
 export const OTHER_CODE = 3; // exit code of a worker that throws, in place of 1
-export const IN_FLIGHT = 6; // requests, when it is told to stop
+export const IN_FLIGHT = 6; // requests at the stop
 const DEADLINE_MS = 10_000;
-const HEARD = 3; // turns of an event loop: it has heard a signal, or a message, that was sent before
-const LATE_IN_A_WAIT = 3; // turns of the primary, about 60 ms: within its wait of 100
-const HELD_TURNS = 10; // of the primary, 200 ms: a worker stands still that long when the others have left
-const HELD_MS = 700; // and no longer than that after the signal
+const HEARD = 3; // turns of an event loop, after which earlier signals and messages are handled
+const LATE_IN_A_WAIT = 3; // turns of the primary, about 60 ms of its wait of 100
+const HELD_TURNS = 10; // of the primary, 200 ms, for which a worker stays frozen when the others have exited
+const HELD_MS = 700; // after the signal, at most
 const LOADED = 4; // workers, under load
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
 
-/** A worker with a bug crashes, then the one in its place, by a signal. */
+/** A worker crashes because of a bug, its successor by a signal. */
 export async function crashTwice(program) {
   await program.until((events) => servingIn(events).length >= WORKERS, DEADLINE_MS);
   return crashInTurn(program, [
@@ -49,7 +46,7 @@ export async function crashTwice(program) {
   ]);
 }
 
-/** The same place once more, then both places, then one in the wait of the other. */
+/** Crashes of the same place, of both places at once, and of one during the other's wait. */
 export async function crashAgain(program, before) {
   if (!before.at(-1).isDone) return before;
   const rounds = await crashInTurn(program, [
@@ -58,7 +55,7 @@ export async function crashAgain(program, before) {
   ]);
   if (!rounds.at(-1).isDone) return [...before, ...rounds];
   const inAWait = () => crash(program, IN_A_WAIT, () => killInAWait(program));
-  return [...before, ...rounds, await repeatUntil(3, inAWait, isTelling)];
+  return [...before, ...rounds, await repeatUntil(3, inAWait, isConclusive)];
 }
 
 const newest = ({ events }, count = 1) => servingIn(events).slice(-count);
@@ -75,11 +72,11 @@ async function crashInTurn(program, strikes) {
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of two, the second while the place of the first was waiting';
 
-/** Both were waiting at the same time. @param {any} round */
-export const isTelling = ({ how, isDone, waits: [first, second] }) =>
+/** Both places were really waiting at the same time. @param {any} round */
+export const isConclusive = ({ how, isDone, waits: [first, second] }) =>
   !isDone || (how === IN_A_WAIT && second !== undefined && second.exit.t < first.fork.t);
 
-/** One episode: some workers are made to exit, and in the end as many serve as before. */
+/** Makes some workers exit, and waits until as many serve as before. */
 async function crash(program, how, strike) {
   const isBack = (_, victims) =>
     victims.every((pid) => hasExited(program.events, pid)) &&
@@ -88,7 +85,7 @@ async function crash(program, how, strike) {
   return { ...round, victims: round.acted, program, waits: waitsIn(round.events) };
 }
 
-/** Each exit with the fork that filled a place after it, and how long that took. Forks before the first exit fill none. */
+/** Pairs the exits with the forks after them, in order. */
 export function waitsIn(events) {
   const firstMs = exitsOf(events)[0]?.t ?? Infinity;
   const forks = forksOf(events).filter(({ t }) => t > firstMs);
@@ -99,12 +96,12 @@ export function waitsIn(events) {
 
 /** @returns {Promise<number[]>}  the worker that executed /buggy */
 async function askForABug(program) {
-  get(`${program.url}/buggy`, { timeoutMs: DEADLINE_MS }); // it gets no answer
+  get(`${program.url}/buggy`, { timeoutMs: DEADLINE_MS }); // never answered
   await program.until((events) => requestsOf(events, '/buggy').length > 0, DEADLINE_MS);
   return requestsOf(program.events, '/buggy').map(({ pid }) => pid);
 }
 
-/** The primary has dealt it a connection that it can't accept: then 'disconnect' comes late or never, and 'exit' comes. */
+/** Kills a worker that has been sent a connection: its 'disconnect' event comes late or never, unlike its 'exit'. */
 async function killBeforeItAccepts(program) {
   const first = program.events.length;
   const [pid] = servingIn(program.events).slice(-1);
@@ -112,13 +109,13 @@ async function killBeforeItAccepts(program) {
     requestsOf(events.slice(first), '/').filter((request) => request.pid !== pid);
   return whileFrozen(program, [pid], async () => {
     for (let count = 0; count <= WORKERS; count += 1)
-      get(`${program.url}/`, { timeoutMs: DEADLINE_MS }); // one of them is lost
+      get(`${program.url}/`, { timeoutMs: DEADLINE_MS }); // one of them goes to the frozen worker and is lost
     await program.until((events) => others(events).length >= WORKERS, DEADLINE_MS);
     return kill(program, [pid]);
   });
 }
 
-/** The second is killed when the primary has known of the first for about 60 ms, and has not replaced it yet. */
+/** Kills the second worker about 60 ms after the primary has noticed the first exit, before it replaces that worker. */
 async function killInAWait(program) {
   const [second, first] = servingIn(program.events).slice(-WORKERS);
   const begin = program.events.length;
@@ -132,8 +129,7 @@ async function killInAWait(program) {
   return [first, ...kill(program, [second])];
 }
 
-/** The primary is killed. */
-export async function behead(program) {
+export async function killPrimary(program) {
   program.kill(program.pid, 'SIGKILL');
   const fate = await program.ended(DEADLINE_MS);
   const left = await program.gone(DEADLINE_MS);
@@ -141,13 +137,13 @@ export async function behead(program) {
 }
 
 /**
- * One worker leaves politely. Another is asked to leave, and is killed on its way out: its client has hung up, so its primary
- * knows that it leaves, and the timer of /report keeps it alive for a moment.
+ * One worker leaves as planned. Another is killed on its way out: its client has hung up, so the primary has seen its
+ * 'disconnect', and the timer of /report keeps it alive for a moment.
  */
 export async function askToLeave(program) {
   const leave = async () => {
     const first = program.events.length;
-    const socket = connect(program.port, '127.0.0.1').on('error', () => {}); // it closes with the worker
+    const socket = connect(program.port, '127.0.0.1').on('error', () => {}); // it closes when the worker exits
     socket.write('GET /report HTTP/1.1\r\nHost: localhost\r\n\r\n');
     const begun = () => requestsOf(program.events.slice(first), '/report')[0];
     await program.until(begun, DEADLINE_MS);
@@ -156,7 +152,7 @@ export async function askToLeave(program) {
     const leaving = kill(program, killed ? [others[0], killed] : [others[0]], 'SIGTERM');
     const sinceMs = nowMs();
     await program.until((events) => haveTurned(events, leaving.slice(1), HEARD, sinceMs), HELD_MS);
-    socket.resetAndDestroy(); // a server keeps a half-closed connection until it has answered
+    socket.resetAndDestroy(); // a merely half-closed connection would stay until it is answered
     const isTold = (events) =>
       eventsOf(events, 'disconnect').some(({ workerPid }) => workerPid === killed);
     await program.until((events) => isTold(events) || hasExited(events, killed), HELD_MS);
@@ -170,7 +166,7 @@ export async function askToLeave(program) {
 
 const exitOf = ({ events }, pid) => exitsOf(events).find(({ workerPid }) => workerPid === pid);
 
-/** On a port that another program holds, each worker dies of EADDRINUSE before it listens. */
+/** The port is in use, so each worker exits with EADDRINUSE before it listens. */
 export async function failToStart(launch) {
   const other = createServer().listen(0).unref();
   await once(other, 'listening');
@@ -187,17 +183,17 @@ export async function failToStart(launch) {
   return { program, fate, restarts, waits: waitsIn(events), output: program.output() };
 }
 
-/** In one place each worker is killed before the first line of its file. Another place has a healthy worker all the time. */
+/** Kills each worker of one place before the first line of its file; another place keeps a healthy worker. */
 export async function failInOnePlace(launch) {
   const env = { NODE_CLUSTER_WORKERS: String(WORKERS) };
   const program = await launch({ env, haltsChildren: true });
   const forked = () => forksOf(program.events).map(({ workerPid }) => workerPid);
   await program.until(() => forked().length >= WORKERS, DEADLINE_MS);
-  const wake = () => kill(program, forked().slice(0, WORKERS), 'SIGCONT'); // again: it may have been sent before the halt
+  const wake = () => kill(program, forked().slice(0, WORKERS), 'SIGCONT'); // repeated, because the first one may have come before the stop
   await program.until((events) => (wake(), servingIn(events).length >= WORKERS), DEADLINE_MS);
   const [healthy, victim] = servingIn(program.events);
   let last = victim;
-  let failed = -1; // the first had listened
+  let failed = -1; // the first worker had listened
   while (last !== undefined && failed < RESTARTS) {
     const count = forked().length;
     kill(program, [last]);
@@ -211,10 +207,10 @@ export async function failInOnePlace(launch) {
   return { program, fate, failed, healthy, output: program.output() };
 }
 
-/** The workers answer, except one that stands still until the others have left: the primary has to wait for it as well. */
+/** One worker is frozen until the others have exited: the primary must wait for it as well. */
 export async function stopBesideASlowOne(program, how) {
   const first = program.events.length;
-  const meanwhile = (signalMs) => {
+  const afterSignal = (signalMs) => {
     const reports = requestsOf(program.events.slice(first), '/report');
     const [slow, ...others] = new Set(reports.map(({ pid }) => pid));
     const haveLeft = (events) =>
@@ -227,11 +223,11 @@ export async function stopBesideASlowOne(program, how) {
     });
   };
   return withBehind(
-    await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, meanwhile }),
+    await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, afterSignal }),
   );
 }
 
-/** A worker has just crashed, and its place is waiting, when the program is told to stop; once more, if that came too late. */
+/** Stops the program while the place of a crashed worker waits; repeated if the signal came too late. */
 export const stopInAWait = (start) =>
   repeatUntil(
     3,
@@ -241,13 +237,13 @@ export const stopInAWait = (start) =>
       const [victim] = servingIn(program.events);
       kill(program, [victim]);
       await program.until((events) => hasExited(events, victim), DEADLINE_MS);
-      const stop = await stopAtWork(program, 'SIGTERM', { path: '/report', times: 1 });
+      const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 1 });
       return withBehind({ ...stop, how: 'SIGTERM just after a crash' });
     },
     ({ program, signalMs }) => waitsIn(program.events).every(({ fork }) => fork.t > signalMs),
   );
 
-/** Adds the workers that had not exited when the primary did. */
+/** Adds the workers that outlived the primary. */
 function withBehind(stop) {
   const { events, pid: primary } = stop.program;
   const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
@@ -259,8 +255,7 @@ function withBehind(stop) {
   return { ...stop, behind };
 }
 
-/** How soon crashed workers were replaced. */
-export function tellGaps({ measured }, rounds) {
+export function measureGaps({ measured }, rounds) {
   const gapsMs = rounds.flatMap(({ events }) => {
     const exits = exitsOf(events);
     return eventsOf(events, 'worker-listening').map(
@@ -271,13 +266,13 @@ export function tellGaps({ measured }, rounds) {
   measured('full-capacity', {
     label: `from the exit of a worker until its replacement listens, the mean of ${gapsMs.length} (${range})`,
     unit: 'ms',
-    ...meanOf(gapsMs),
+    ...meanInterval(gapsMs),
     isHeadline: true,
   });
 }
 
-/** The starter and the learner's cluster under the same load, each of their first workers killed once. */
-export async function drawAvailability({ drawn }, start) {
+/** The starter and the learner's cluster under the same load, while each of their first workers is killed once. */
+export async function chartAvailability({ drawn }, start) {
   const programs = await Promise.all([start(LOADED, { isReference: true }), start(LOADED)]);
   const [control, candidate] = await Promise.all(programs.map(killUnderLoad));
   drawn('answered', {

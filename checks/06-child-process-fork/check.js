@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { check } from '../../lib/check/checking.js';
 import {
-  demandAfterPoison,
-  demandFailureOfPoison,
+  demandAfterFailedJob,
+  demandFailureOfJob,
   demandFirst,
   demandIdleReplaced,
   demandInTurn,
@@ -11,29 +11,29 @@ import {
   demandNoneLeft,
   demandOneFailure,
   demandOwnFile,
-  demandQueueGoesOn,
+  demandQueueContinues,
   demandReplaced,
   demandResponsive,
   demandSize,
-  demandUnheard,
+  demandUnheardExit,
 } from './demands.js';
 import {
   CHILDREN,
   CORES,
-  askBeside,
+  askDuringReports,
   askFirst,
-  askFrozen,
-  askPoison,
-  askTheDead,
-  jobs,
+  askWhileFrozen,
+  askCrashingJob,
+  askKilledChildren,
+  makeJobs,
   killAtWork,
   killIdle,
   killServer,
   measureCosts,
   measureDelays,
-  rest,
-  tellOfCosts,
-  tellOfDelays,
+  waitForRest,
+  reportCosts,
+  reportDelays,
 } from './looks.js';
 
 const tasks = {
@@ -55,7 +55,8 @@ const tasks = {
 };
 
 export default check('06-child-process-fork', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
+    lesson;
   const start = async (children, options) =>
     ready(
       await launch({ env: { JOB_CHILDREN: String(children) }, followsChildren: true, ...options }),
@@ -64,20 +65,24 @@ export default check('06-child-process-fork', tasks, (lesson) => {
 
   const server = observe([], () => start(CHILDREN, { pretendCores: CORES, cwd: tmpdir() }));
   const first = observe([server], askFirst);
-  const beside = observe([server, first], askBeside);
-  const crowd = observe([server, beside], (program) => askFrozen(program, jobs('customer', 20)));
-  const resting = observe([server, crowd], rest);
+  const beside = observe([server, first], askDuringReports);
+  const crowd = observe([server, beside], (program) =>
+    askWhileFrozen(program, makeJobs('customer', 20)),
+  );
+  const resting = observe([server, crowd], waitForRest);
   const killed = observe([server, resting], killAtWork);
   const again = observe([server, killed], (program) =>
-    askFrozen(program, jobs('again', 4), { isKilled: true }),
+    askWhileFrozen(program, makeJobs('again', 4), { isKilled: true }),
   );
-  const besideIdle = observe([server, again], (program) => askFrozen(program, jobs('later', 4)));
+  const besideIdle = observe([server, again], (program) =>
+    askWhileFrozen(program, makeJobs('later', 4)),
+  );
   const idle = observe([server, besideIdle], killIdle);
-  const dead = observe([server, idle], askTheDead);
+  const dead = observe([server, idle], askKilledChildren);
 
-  const single = meanwhile([first], () => start(1));
-  const poisoned = meanwhile([single], askPoison);
-  const orphaned = meanwhile([single, poisoned], killServer);
+  const single = observeInParallel([first], () => start(1));
+  const poisoned = observeInParallel([single], askCrashingJob);
+  const orphaned = observeInParallel([single, poisoned], killServer);
 
   hold('answers', [server, first], demandFirst, { isGate });
   hold('own-file', [server, first], demandOwnFile, { isGate });
@@ -91,7 +96,7 @@ export default check('06-child-process-fork', tasks, (lesson) => {
     'fails-one',
     [
       [[server, killed], demandOneFailure],
-      [[single, poisoned], demandFailureOfPoison],
+      [[single, poisoned], demandFailureOfJob],
     ],
     { needs: ['in-turn'] },
   );
@@ -102,24 +107,24 @@ export default check('06-child-process-fork', tasks, (lesson) => {
   holdInSteps(
     'replaced',
     [
-      [[server, killed], demandQueueGoesOn],
+      [[server, killed], demandQueueContinues],
       [[server, again], (program, seen) => demandReplaced(program, seen, atWork)],
       [[server, besideIdle], (program, seen) => demandReplaced(program, seen, nextToIdle)],
       [[server, idle], demandIdleReplaced],
-      [[server, dead], demandUnheard],
-      [[single, poisoned], demandAfterPoison],
+      [[server, dead], demandUnheardExit],
+      [[single, poisoned], demandAfterFailedJob],
     ],
     { needs: ['fails-one'] },
   );
   hold('ends-with-parent', [single, orphaned], demandNoneLeft, { needs: ['fails-one'] });
 
-  const control = meanwhile([dead], async () => ready(await launch({ isReference: true })));
+  const control = observeInParallel([dead], async () => ready(await launch({ isReference: true })));
   const delays = observe([server, control, dead], (candidate, reference) =>
     measureDelays(lesson, candidate, reference),
   );
-  measure([delays], (seen) => tellOfDelays(lesson, seen));
+  measure([delays], (seen) => reportDelays(lesson, seen));
   if (isLonger) {
     const costs = observe([delays], () => measureCosts(launch));
-    measure([costs], (seen) => tellOfCosts(lesson, seen));
+    measure([costs], (seen) => reportCosts(lesson, seen));
   }
 });

@@ -1,13 +1,13 @@
-/** Lesson 6: what must follow from what looks.js did, in the sentences that a learner reads. */
+/** Lesson 6: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
   eventsOf,
   howItEnded,
   momentOf,
-  parseBody,
+  parseJsonBody,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import {
   CHILDREN,
@@ -102,7 +102,7 @@ export function demandResponsive({ statuses, besides, reports }) {
 
 export function demandMatch(program, { reports }) {
   const expected =
-    'Of 20 reports asked for at once, each gets the digest of its own name and rows.';
+    'Of 20 reports requested at once, each gets the digest of its own name and rows.';
   demandRight(program, reports, {
     expected,
     why: 'Children finish in any order, and the answers were matched by the order of the questions.',
@@ -115,7 +115,7 @@ export function demandMatch(program, { reports }) {
   });
 }
 
-/** One child stood still while the other built. */
+/** One child was frozen while the other built. */
 export function demandInTurn(program, { reports, built, waiting }) {
   const count = reports.length;
   const expected = `One child is frozen (by SIGSTOP) with one report. The other child builds the remaining ${count - 1}, in the order in which they came.`;
@@ -138,7 +138,7 @@ export function demandInTurn(program, { reports, built, waiting }) {
   );
 }
 
-/** One child stood still: it had one report, and the others waited for no child in particular. */
+/** The frozen child had one report; the others waited for any child. */
 function demandHandedOut({ count, waiting }, expected) {
   demandInTime(waiting > 0, {
     expected,
@@ -161,7 +161,7 @@ export function demandSize({ started }) {
   demand(started <= CHILDREN, {
     ...{ expected, got },
     why: 'Each child takes time to start, and memory. More children than cores only wait for each other.',
-    try: 'look at when a child is started, and whether one that has answered gets another job',
+    try: 'look at when a child is started, and whether a child that has answered gets another job',
   });
   demandInTime(started === CHILDREN, {
     ...{ expected, got },
@@ -179,7 +179,7 @@ export function demandNoListeners(crowd) {
   });
 }
 
-/** Two children had a report, two more waited, and one child was killed. */
+/** One of two busy children was killed while two more reports waited. */
 export function demandOneFailure(program, { atWork, queued, fate }) {
   const expected =
     'Two children build a report each, two more reports wait, and one child is killed. One report gets status 503; the other three are built.';
@@ -199,7 +199,7 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
   });
   demand(failed.length === 1 || !atWork.every(isRight), {
     expected,
-    got: 'No report failed: another child built the one that was lost.',
+    got: 'No report failed: another child built the lost report.',
     why: 'If the job itself kills its child, it kills the next child too, and the next.',
     try: `${ON_EXIT}: what becomes of its job?`,
   });
@@ -218,12 +218,12 @@ function demandServer(program, fate, expected) {
   demand(!fate, {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
-    why: whyOfCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
+    why: describeCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
     try: 'look for what throws in a listener of a child',
   });
 }
 
-/** @param {Report} report  whose child has exited */
+/** @param {Report} report  of the child that exited */
 function demand503({ answer }, expected) {
   const { error, status, body = '' } = answer ?? {};
   demand(!error, {
@@ -249,8 +249,7 @@ function demand503({ answer }, expected) {
 const shorten = (/** @type {string} */ body) =>
   body.replaceAll(/\s+/g, ' ').slice(0, 99) || 'an empty body';
 
-/** A job threw in its child. */
-export function demandFailureOfPoison(program, { answer, deaths, fate }) {
+export function demandFailureOfJob(program, { answer, deaths, fate }) {
   const expected =
     'A report whose job throws (GET /report?name=adam&name=eve) costs one child (exit code 1), and gets status 503.';
   const output = program.output();
@@ -277,8 +276,7 @@ export function demandFailureOfPoison(program, { answer, deaths, fate }) {
   if (deaths === 1) demand503({ job: { name: 'adam', rows: 10 }, answer }, expected);
 }
 
-/** The place of the crashed child is filled. */
-export function demandAfterPoison(program, { after }) {
+export function demandAfterFailedJob(program, { after }) {
   demandInTime(after.every(isRight), {
     expected:
       'JOB_CHILDREN=1, and a job ends the only child with exit code 1. The report that waits behind it is built by another child.',
@@ -292,7 +290,7 @@ export function demandAfterPoison(program, { after }) {
 const REPLACED =
   'When a child is killed, another takes its place: two children build what waits, and what comes later.';
 
-export function demandQueueGoesOn(program, { queued }) {
+export function demandQueueContinues(program, { queued }) {
   const left = queued.filter(({ answer }) => !answer).length;
   demandInTime(left === 0, {
     expected: REPLACED,
@@ -308,7 +306,7 @@ export function demandQueueGoesOn(program, { queued }) {
   });
 }
 
-/** Do two children work again? @param {string} before  what was done to one */
+/** Two children must work again. @param {string} before  what happened to one */
 export function demandReplaced(program, { reports, waiting, children }, before) {
   const count = reports.length;
   demand(children.length <= CHILDREN, {
@@ -320,7 +318,7 @@ export function demandReplaced(program, { reports, waiting, children }, before) 
   demandInTime(waiting > 0, {
     expected: REPLACED,
     got: `${before} Then one of two children was frozen, and all ${count} reports were built: it had none.`,
-    why: "A child that lives has left the list of idle children. indexOf() of one that isn't in the list is -1, and splice(-1, 1) removes the last.",
+    why: "A child that lives has left the list of idle children. indexOf() of a child that isn't in the list is -1, and splice(-1, 1) removes the last.",
     try: 'look at how a child leaves the list of idle ones when it exits: what if it is not in it?',
   });
   demandInTime(waiting <= 1, {
@@ -343,15 +341,15 @@ export function demandIdleReplaced(program, { reports }) {
   demandInTime(failed === 0, { ...story, got });
 }
 
-/** A job was sent to a child that was gone, before the server had heard of that. */
-export function demandUnheard(program, { reports, after, fate }) {
+/** A job was sent to a killed child whose exit the server hadn't noticed. */
+export function demandUnheardExit(program, { reports, after, fate }) {
   const expected =
     'A job is sent to a child that has just been killed. The server lives, and that report gets status 503, or another child builds it.';
   demand(!fate, {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: "child.send() failed, and the child object emitted 'error', which nothing listened for.",
-    try: "look at which events of a child you listen to: sending to one that is gone is an 'error'",
+    try: "look at which events of a child you listen to: sending to a child that is gone is an 'error'",
   });
   demandAnswer(program, [...reports, ...after], {
     expected,
@@ -377,19 +375,19 @@ export function demandNoneLeft(program, { left, stayed }) {
   demandInTime(left.length === 0, story);
 }
 
-/** Each has been answered, with whatever. @param {Report[]} reports */
+/** @param {Report[]} reports  must be answered, with any status */
 function demandAnswer(program, reports, story) {
   const missing = reports.filter(({ answer }) => !answer).length;
   const got = `${missing} of ${reports.length} got no answer, and no process is working on one.`;
   demandInTime(missing === 0, { got, ...story, ...storyOfExit(program) });
 }
 
-/** What was answered is right. @param {Report[]} reports */
+/** @param {Report[]} reports  must have the right digest if answered */
 function demandRight(program, reports, story) {
   const [wrong, ...others] = reports.filter((report) => report.answer && !isRight(report));
   if (!wrong) return;
   const { status, error, body = '' } = wrong.answer ?? {};
-  const { digest } = parseBody(body);
+  const { digest } = parseJsonBody(body);
   const owner = reports.find(({ job }) => digestOf(job) === digest)?.job.name;
   const isRefused = error || status !== 200;
   const what = isRefused ? (error ?? `status ${status}: ${shorten(body)}`) : shorten(body);
@@ -402,10 +400,10 @@ function demandRight(program, reports, story) {
   });
 }
 
-/** A child that has exited by itself is why a report is missing. */
+/** Blames missing reports on a child that exited by itself. */
 function storyOfExit(program) {
   const [exit] = childExitsOf(program);
-  const crash = whyOfCrash(program.events);
+  const crash = describeCrash(program.events);
   return (
     exit && {
       why:

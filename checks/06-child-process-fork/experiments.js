@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, get, requestsOf } from '../../lib/check/checking.js';
+import { reservePort, get, requestsOf } from '../../lib/check/checking.js';
 
 const lesson = 'lessons/06-child-process-fork';
 const solution = 'solutions/06-child-process-fork/server.js';
@@ -106,7 +106,7 @@ export default [
     question:
       'A program runs with --inspect and forks in both ways. Which of its children can be debugged?',
     async run(lab) {
-      const port = await freePort(2);
+      const port = await reservePort(2);
       return contrast(lab, 'inspect', {
         env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` },
         expected: [

@@ -1,4 +1,4 @@
-/** Lesson 6: what is done to a server with a pool of children, and what is seen of it. demands.js judges that. */
+/** Lesson 6: requests to a server with a pool of children, and what is seen of it. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -12,9 +12,9 @@ import {
   haveTurned,
   kill,
   mean,
-  meanOf,
+  meanInterval,
   nowMs,
-  parseBody,
+  parseJsonBody,
   requestsOf,
   untilAtRest,
   whileFrozen,
@@ -22,31 +22,31 @@ import {
 
 /**
  * @typedef {{ name: string, rows: number }} Job
- * @typedef {{ job: Job, answer?: import('../../lib/observe/client.js').Answer }} Report  answer: as soon as there is one
+ * @typedef {{ job: Job, answer?: import('../../lib/observe/client.js').Answer }} Report  answer: once it has arrived
  */
 
 export const CHILDREN = 2;
-export const CORES = 5; // as the server sees them: a pool of this size has not read JOB_CHILDREN
-export const ENOUGH_HOMES = 3; // a server that builds reports itself answers one while four are built
-const isHandedOn = true; // a report in flight is a child's work: when all children rest, nothing more comes
+export const CORES = 5; // simulated: a pool of this size ignores JOB_CHILDREN
+export const ENOUGH_HOMES = 3; // a server that builds reports itself answers only one while it builds four
+const isHandedOn = true; // reports in flight are built by children, so nothing more comes when all of these are idle
 const BESIDE_ROWS = 20_000;
-const LATE_MS = 20_000; // only a client that hangs waits this long
+const LATE_MS = 20_000; // only a hanging client waits this long
 const DEADLINE_MS = 4_000; // for what takes milliseconds
-const SENT_TURNS = 2; // of the server's event loop: by then a job has been sent
-const HANDED_OUT_TURNS = 3; // by then an idle child has got a waiting job
-const SETTLED_TURNS = 10; // of a child's event loop: by then it has loaded its file, and said so
-const HEARD_TURNS = 15; // of a child's event loop: by then it has heard that its channel is closed
-const DYING_MS = 1_000; // between the end of a server's connections and its own
+const SENT_TURNS = 2; // of the server's event loop, in which it sends a job
+const HANDED_OUT_TURNS = 3; // in which an idle child gets a waiting job
+const SETTLED_TURNS = 10; // of a child's event loop, in which it loads its file and reports
+const HEARD_TURNS = 15; // of a child's event loop, in which it notices that its channel is closed
+const DYING_MS = 1_000; // between the end of a server's connections and its exit
 const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
 
-/** Long and short in turn, so that a short one overtakes the long one before it. @returns {Job[]} */
-export const jobs = (/** @type {string} */ name, /** @type {number} */ count) =>
+/** Long and short in turn, so that short jobs overtake long ones. @returns {Job[]} */
+export const makeJobs = (/** @type {string} */ name, /** @type {number} */ count) =>
   Array.from({ length: count }, (_, index) => ({
     name: `${name}-${index + 1}`,
     rows: index % 2 === 0 ? 1_000 : 10 + index,
   }));
 
-/** What a report should say, computed here. */
+/** The expected digest. */
 export function digestOf({ name, rows }) {
   let digest = name;
   for (let row = 0; row < rows; row += 1)
@@ -55,20 +55,20 @@ export function digestOf({ name, rows }) {
 }
 
 export const isRight = (/** @type {Report} */ { job, answer }) =>
-  answer?.status === 200 && !answer.error && parseBody(answer.body).digest === digestOf(job);
+  answer?.status === 200 && !answer.error && parseJsonBody(answer.body).digest === digestOf(job);
 
-/** The first report, from a server that was started in another folder. */
+/** The first report of a server whose working directory is another folder. */
 export async function askFirst(program) {
-  const [report] = await ask(program, jobs('first', 1));
-  const isBooting = () => startedBy(program) > 0 && childStartsOf(program).length === 0; // another process built it
+  const [report] = await ask(program, makeJobs('first', 1));
+  const isBooting = () => startedBy(program) > 0 && childStartsOf(program).length === 0; // so another process built the report
   await program.until(() => !isBooting(), DEADLINE_MS);
   const files = childStartsOf(program).map(({ file }) => file);
   return { report, missingFile: files.find((file) => file && !existsSync(file)) };
 }
 
-/** Four reports, and one / after the other until they are built, or it is clear that the server answers meanwhile. */
-export async function askBeside(program) {
-  const wanted = jobs('beside', 4).map(({ name }) => ({ name, rows: BESIDE_ROWS }));
+/** Four reports, and one / after the other until they are built, or enough of these were answered in the meantime. */
+export async function askDuringReports(program) {
+  const wanted = makeJobs('beside', 4).map(({ name }) => ({ name, rows: BESIDE_ROWS }));
   const { reports } = await begin(program, wanted, 1);
   const statuses = [];
   let besides = 0;
@@ -82,13 +82,13 @@ export async function askBeside(program) {
 }
 
 /**
- * Asks for reports while the children stand still. Then all but one go on, and when these have nothing more to do, so does
- * the last, unless it is killed.
+ * Requests reports while the children are frozen. All but one resume; the last one resumes, or is killed, when the others have
+ * nothing more to do.
  * @returns {Promise<{ reports: Report[], built: import('../../lib/observe/timeline.js').Request[], waiting: number,
- *   children: number[], started: number }>}  built: while one child stood still, in the order in which they came; waiting: so
+ *   children: number[], started: number }>}  built: in order, while one child was frozen; waiting: how
  *   many were not
  */
-export async function askFrozen(program, wanted, { isKilled = false } = {}) {
+export async function askWhileFrozen(program, wanted, { isKilled = false } = {}) {
   const asked = await whileChildrenFrozen(program, async (frozen) => {
     const begun = await begin(program, wanted);
     const last = frozen.slice(-1);
@@ -111,60 +111,57 @@ export async function askFrozen(program, wanted, { isKilled = false } = {}) {
   return { reports, built, waiting, children, started };
 }
 
-/** Waits until nothing more comes: the listeners that are left are left for good. */
-export async function rest(program) {
+/** Waits until the program is at rest, so that remaining listeners are a leak. */
+export async function waitForRest(program) {
   const first = program.events.length;
   await untilAtRest(program);
   const counted = program.events.slice(first).filter(({ listeners }) => listeners > 0);
   return counted.sort((a, b) => b.listeners - a.listeners)[0];
 }
 
-/** Both children have a report and two more wait, when one child is killed. */
+/** Kills one of two children while both have a report and two more wait. */
 export async function killAtWork(program) {
   const all = await whileChildrenFrozen(program, async ([victim]) => {
-    const atWork = await begin(program, jobs('at-work', CHILDREN));
-    const queued = await begin(program, jobs('queued', 2));
+    const atWork = await begin(program, makeJobs('at-work', CHILDREN));
+    const queued = await begin(program, makeJobs('queued', 2));
     await passOn(program);
     kill(program, [victim]);
-    await hearExit(program, victim); // before the other child takes what waits
+    await hearExit(program, victim); // before the other child takes the waiting reports
     return { atWork: atWork.reports, queued: queued.reports };
   });
   await untilAnswered(program, [...all.atWork, ...all.queued]);
   return { ...all, fate: program.fate };
 }
 
-/** A child that has nothing to do is killed, and the server has heard of that. */
+/** Kills an idle child, and waits until the server has noticed. */
 export async function killIdle(program) {
   const [victim] = childrenOf(program);
   kill(program, [victim]);
   await hearExit(program, victim);
-  return { reports: await ask(program, jobs('after-idle', 4)), children: childrenOf(program) };
+  return { reports: await ask(program, makeJobs('after-idle', 4)), children: childrenOf(program) };
 }
 
-/** The server has heard of this exit. */
+/** Waits until the server has handled this exit. */
 async function hearExit(program, pid) {
-  await program.until(() => !hasPid(pid), DEADLINE_MS); // the system keeps a pid until then
-  await get(`${program.url}/`); // by now 'exit' has been emitted
+  await program.until(() => !hasPid(pid), DEADLINE_MS); // the pid exists until the server has reaped the child
+  await get(`${program.url}/`); // 'exit' was emitted before this answer
 }
 
-/**
- * The server stands still, a request for a report is on its way to it, and its idle children are killed. When it goes on it
- * sees the request first, and sends the job to a child that is gone.
- */
-export async function askTheDead(program) {
+/** Kills the idle children of a frozen server that has a request pending: it will send the job to a child that is gone. */
+export async function askKilledChildren(program) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     await get(`${program.url}/`, { agent });
     const children = childrenOf(program);
     const reports = await whileFrozen(program, [program.pid], async () => {
-      const asked = [askFor(program, jobs('dead', 1)[0], agent)];
-      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // it is sent
+      const asked = [askFor(program, makeJobs('dead', 1)[0], agent)];
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate); // until the request is sent
       kill(program, children);
       await program.until(() => program.survivors().length === 1, DEADLINE_MS);
       return asked;
     });
     await untilAnswered(program, reports);
-    const after = program.fate ? [] : await ask(program, jobs('after-dead', 3));
+    const after = program.fate ? [] : await ask(program, makeJobs('after-dead', 3));
     return { reports, after, fate: program.fate };
   } finally {
     agent.destroy();
@@ -172,30 +169,30 @@ export async function askTheDead(program) {
 }
 
 /**
- * A name that comes twice is an array, which SHA-256 does not take: the only child throws, unless the server has made it a text.
- * Another report is asked for while the child stands still, and waits behind it.
+ * A name that is given twice is an array, on which SHA-256 throws in the only child, unless the server makes it a string. Another
+ * report waits behind it.
  */
-export async function askPoison(program) {
-  await ask(program, jobs('before-poison', 1));
+export async function askCrashingJob(program) {
+  await ask(program, makeJobs('before-poison', 1));
   const first = program.events.length;
   const exits = () => childExitsOf(program, first).length;
   const [[report], behind] = await whileChildrenFrozen(program, async () => {
     const poison = await begin(program, [{ name: 'adam&name=eve', rows: 10 }]);
-    const { reports } = await begin(program, jobs('behind-poison', 1));
+    const { reports } = await begin(program, makeJobs('behind-poison', 1));
     await passOn(program);
     return [poison.reports, reports];
   });
   await untilAtRest(program, () => report.answer ?? exits() > 1, { isHandedOn });
   const [answer, deaths, fate] = [report.answer, exits(), program.fate];
-  const isOver = answer && deaths <= 1 && !fate; // else it goes from child to child
+  const isOver = answer && deaths <= 1 && !fate; // otherwise the job goes from child to child
   if (isOver) await untilAnswered(program, behind);
-  const after = isOver ? behind.map((one) => ({ ...one })) : []; // as it is now: a later job could fetch it
+  const after = isOver ? behind.map((one) => ({ ...one })) : []; // a snapshot, because a later job could still fetch it
   return { answer, deaths, fate, after };
 }
 
-/** The server is killed: which of its children outlive it, and which of these have surely heard that their channel is closed? */
+/** Kills the server: which children outlive it although they have had time to notice that their channel is closed? */
 export async function killServer(program) {
-  await ask(program, jobs('settled', 1)); // a child is there, and has loaded its file
+  await ask(program, makeJobs('settled', 1)); // so that a child has loaded its file
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
   const endedMs = nowMs();
@@ -206,7 +203,7 @@ export async function killServer(program) {
   };
 }
 
-/** Does something while its children stand still. All of them have loaded their files before. */
+/** Works while the children, which have loaded their files, are frozen. */
 async function whileChildrenFrozen(
   program,
   /** @type {(frozen: number[]) => Promise<any>} */ work,
@@ -217,14 +214,14 @@ async function whileChildrenFrozen(
   return whileFrozen(program, children, work);
 }
 
-/** Asks for reports at once, and waits until all are answered, or nothing more comes. @returns {Promise<Report[]>} */
+/** Requests reports at once, and waits until all are answered or the program is at rest. @returns {Promise<Report[]>} */
 async function ask(program, /** @type {Job[]} */ wanted) {
   const reports = wanted.map((job) => askFor(program, job));
   await untilAnswered(program, reports);
   return reports;
 }
 
-/** Asks for reports at once, and waits until the server has begun so many. */
+/** Requests reports at once, and waits until the server has begun `count` of them. */
 async function begin(program, wanted, count = wanted.length) {
   const first = program.events.length;
   const requests = () => requestsOf(program.events.slice(first), '/report');
@@ -246,37 +243,35 @@ async function untilAnswered(program, /** @type {Report[]} */ reports) {
   if (reports.some(({ answer }) => answer?.error)) await program.ended(DYING_MS);
 }
 
-/** What has come to the server is sent on to a child, or waits. */
+/** Waits until the server has sent each request on to a child, or queued it. */
 function passOn(program) {
   const since = nowMs();
   const isSent = (events) => haveTurned(events, [program.pid], SENT_TURNS, since);
   return program.until(isSent, DEADLINE_MS);
 }
 
-/** Its children that are alive. */
 const childrenOf = ({ events, pid: server }) => aliveIn(events).filter((pid) => pid !== server);
 
-/** How many processes it has started, dead or alive. Those of execFileSync() are known only by their own reports. */
+/** How many processes it has started; those of execFileSync() are known only from their own reports. */
 function startedBy(program) {
   const pids = eventsOf(program.events, 'child').map(({ childPid }) => childPid);
   return new Set([...pids, ...childStartsOf(program).map(({ pid }) => pid)]).size;
 }
 
-/** The starts of its Node.js children. */
 export const childStartsOf = ({ events, pid: server }) =>
   eventsOf(events, 'start').filter(({ pid, role }) => role !== 'thread' && pid !== server);
 
-/** The ends of children that were not killed. */
+/** The exits of children that the check didn't kill. */
 export const childExitsOf = ({ events, pid: server }, first = 0) =>
   eventsOf(events.slice(first), 'exit').filter(({ pid, tid }) => pid !== server && !tid);
 
-// What is only shown: the event-loop delay, and what a worker of each kind costs.
+// The event-loop delay and the cost of each kind of worker; they decide nothing.
 
 const REST_MS = 15; // the histogram behind /health needs a turn of its timer, of 5 ms, before and after a delay
 const ROWS = 50_000;
 const TIMES = 3;
 
-/** The longest delay of the event loop while two reports are built: in children, where it varies, more often. */
+/** The longest event-loop delay while two reports are built; repeated with children, where it varies. */
 export async function measureDelays({ isLonger }, candidate, control) {
   /** @type {number[][]} */
   const [yours, before] = [[], []];
@@ -291,7 +286,7 @@ export async function measureDelays({ isLonger }, candidate, control) {
   return { yours, before };
 }
 
-/** What /health says after two reports at once. */
+/** The delay that /health reports after two reports at once. */
 async function delayOf(program) {
   await get(`${program.url}/health`);
   await sleep(REST_MS);
@@ -299,24 +294,29 @@ async function delayOf(program) {
     ['a', 'b'].map((name) => get(`${program.url}/report?name=${name}&rows=${ROWS}`)),
   );
   await sleep(REST_MS);
-  return parseBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
+  return parseJsonBody((await get(`${program.url}/health`)).body).eventLoopDelayMs;
 }
 
-export function tellOfDelays({ measured, drawn }, { yours, before }) {
+export function reportDelays({ measured, drawn }, { yours, before }) {
   const label = `longest event-loop delay while two reports of ${ROWS.toLocaleString('en')} rows are built`;
   const rows = [
     { name: 'job in the server', value: mean(before) },
     { name: 'job in children', value: mean(yours) },
   ];
   drawn('delays', { label, unit: 'ms', rows });
-  const told = { label: `${label}: your server`, ...meanOf(yours), unit: 'ms', isHeadline: true };
+  const told = {
+    label: `${label}: your server`,
+    ...meanInterval(yours),
+    unit: 'ms',
+    isHeadline: true,
+  };
   measured('delay', told);
 }
 
 const KINDS = { cluster: 'cluster worker', fork: 'forked child', thread: 'thread' };
 const COSTS = '../../lessons/06-child-process-fork/cost/start.js';
 
-/** The three kinds of worker, each started and weighed by the little program of the lesson, without the probe. */
+/** Start time and memory of the three kinds of worker, without the probe. */
 export async function measureCosts(launch) {
   const costs = [];
   for (const [kind, name] of Object.entries(KINDS)) {
@@ -330,7 +330,7 @@ export async function measureCosts(launch) {
   return costs;
 }
 
-export function tellOfCosts({ drawn }, costs) {
+export function reportCosts({ drawn }, costs) {
   const isUss = costs.every(({ uss }) => Number.isFinite(uss));
   const rowsOf = (tell, once) => [
     ...costs.map((cost) => ({ name: cost.name, value: tell(cost) })),

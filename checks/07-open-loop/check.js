@@ -3,10 +3,18 @@ import {
   demandComputed,
   demandKeepsUp,
   demandMeasured,
-  demandTold,
+  demandExplicit,
   demandWork,
 } from './demands.js';
-import { SETTINGS, TOLD, askAll, countWorkers, exactOf, load, report } from './looks.js';
+import {
+  SETTINGS,
+  EXPLICIT,
+  askAll,
+  countWorkers,
+  exactOf,
+  loadBoth,
+  reportLoad,
+} from './looks.js';
 
 const tasks = {
   3: {
@@ -20,7 +28,7 @@ const tasks = {
 };
 
 export default check('07-open-loop', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
   const { usual, other, slow } = SETTINGS;
   const stopped = async (setting) => {
     const counted = await countWorkers(launch, setting);
@@ -28,22 +36,22 @@ export default check('07-open-loop', tasks, (lesson) => {
     return counted;
   };
 
-  const told = observe([], async () => ready(await launch(TOLD), TOLD.workers));
-  const counted = meanwhile([told], () => countWorkers(launch, usual));
-  const countedOther = meanwhile([counted], () => stopped(other));
-  const countedSlow = meanwhile([countedOther], () => stopped(slow));
+  const told = observe([], async () => ready(await launch(EXPLICIT), EXPLICIT.workers));
+  const counted = observeInParallel([told], () => countWorkers(launch, usual));
+  const countedOther = observeInParallel([counted], () => stopped(other));
+  const countedSlow = observeInParallel([countedOther], () => stopped(slow));
   const asked = observe([told], askAll);
   const cluster = observe([counted], ({ program }) => ready(program, Math.ceil(exactOf(usual))));
-  const single = meanwhile([asked], async () => ready(await launch({ isReference: true })));
-  const loaded = observe([cluster, single], (many, one) => load(lesson, many, one));
+  const single = observeInParallel([asked], async () => ready(await launch({ isReference: true })));
+  const loaded = observe([cluster, single], (many, one) => loadBoth(lesson, many, one));
 
-  hold('told', [told], demandTold);
+  hold('told', [told], demandExplicit);
   holdInSteps('computed', [
     [[counted], demandComputed],
     [[countedOther], demandComputed],
   ]);
   hold('measured', [countedSlow], demandMeasured, { needs: ['computed'] });
   hold('work-done', [told, asked], demandWork, { needs: ['told'] });
-  hold('keeps-up', [cluster, loaded], demandKeepsUp, { isAlone: true });
-  measure([loaded], (seen) => report(lesson, seen));
+  hold('keeps-up', [cluster, loaded], demandKeepsUp, { isMeasurement: true });
+  measure([loaded], (seen) => reportLoad(lesson, seen));
 });

@@ -1,4 +1,4 @@
-/** Lesson 7: what must follow from what looks.js saw, in the sentences that a learner reads. */
+/** Lesson 7: judges what looks.js saw, in the sentences that a learner reads. */
 import { availableParallelism } from 'node:os';
 import {
   demand,
@@ -10,31 +10,31 @@ import {
   groupBy,
   howItEnded,
   momentOf,
-  parseBody,
+  parseJsonBody,
   primaryExitMoment,
   requestOf,
   requestsOf,
 } from '../../lib/check/checking.js';
-import { TOLD, WORK_MS, exactOf, workersOf } from './looks.js';
+import { EXPLICIT, WORK_MS, exactOf, workersOf } from './looks.js';
 
-const LEAST_PAGE_MS = 0.95 * WORK_MS; // a clock in whole milliseconds shows this much of a page
+const LEAST_PAGE_MS = 0.95 * WORK_MS; // as measured with a clock in whole milliseconds
 const MOST_WAITING = 12; // one process leaves fifty waiting, a cluster two or three
-const USUAL_RATE = 200; // where RATE is unset
-const MARKED = 6; // moments of a kind
+const USUAL_RATE = 200; // default of RATE
+const MARKED = 6; // moments of a kind in the X-ray
 const FORMULA =
   'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
 
-/** By the number of workers. */
 const WHY_TOLD = {
   0: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
   1: 'The formula comes to 1, but the person who runs the server may know better. And each cluster.fork() starts one worker.',
-  [TOLD.workers + 1]: 'It forks once more than the variable says. The primary itself is no worker.',
+  [EXPLICIT.workers + 1]:
+    'It forks once more than the variable says. The primary itself is no worker.',
 };
 
-export function demandTold(program) {
+export function demandExplicit(program) {
   const workers = workersOf(program).length;
-  demand(workers === TOLD.workers, {
-    expected: `NODE_CLUSTER_WORKERS=${TOLD.workers} RATE=50: ${TOLD.workers} workers, although the formula comes to 1.`,
+  demand(workers === EXPLICIT.workers, {
+    expected: `NODE_CLUSTER_WORKERS=${EXPLICIT.workers} RATE=50: ${EXPLICIT.workers} workers, although the formula comes to 1.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
     why: WHY_TOLD[workers] ?? 'The person who runs the server may know better than any formula.',
     try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
@@ -45,7 +45,7 @@ export function demandTold(program) {
 /** @typedef {Awaited<ReturnType<typeof import('./looks.js').countWorkers>>} Counted */
 
 /**
- * What a wrong count comes from: the first that explains it.
+ * The cause of a wrong count: the first condition that is met.
  * @type {[isSo: (facts: Counted & { exact: number }) => boolean, why: string, repair: string][]}
  */
 const MISCOUNTS = [
@@ -121,7 +121,7 @@ export function demandMeasured(counted) {
   });
 }
 
-/** Too few are never the fault of a busy machine; it makes pages longer, and then the formula comes to more. */
+/** A busy machine makes pages longer and so only adds workers: too few are the program's fault. */
 function demandCount({ setting, workers, fate, program, output }, story) {
   const wanted = Math.ceil(exactOf(setting));
   const end =
@@ -143,7 +143,6 @@ const wordsOf = (/** @type {{ env: Record<string, string> }} */ { env }) =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ') || 'Without any setting';
 
-/** A whole page for each request, one after the other in each worker. */
 export function demandWork(program, { answers, requests }) {
   const workers = new Set(forksOf(program.events).map(({ workerPid }) => workerPid));
   const inPrimary = requests.filter(({ pid }) => !workers.has(pid));
@@ -177,7 +176,7 @@ export function demandWork(program, { answers, requests }) {
 function faultOf(answer, requests) {
   const { status, error, body } = answer;
   if (error || status !== 200) return `A request got ${error ?? `status ${status}`}.`;
-  const { pid } = parseBody(body);
+  const { pid } = parseJsonBody(body);
   if (pid === undefined) return `It isn't JSON with a pid: ${JSON.stringify(body.slice(0, 40))}.`;
   const rendered = requestOf(requests, answer)?.pid;
   return pid === rendered
@@ -185,7 +184,7 @@ function faultOf(answer, requests) {
     : `A page rendered by process ${rendered} gives the pid ${pid}.`;
 }
 
-/** How long each page took: since its request came, or since the page before it in the same process. */
+/** Each page's time since its request arrived, or since the previous page of the same process was done. */
 function pagesOf(requests) {
   return [...groupBy(requests, ({ pid }) => pid).values()].flatMap((all) => {
     const ended = all.filter(({ endMs }) => endMs).sort((a, b) => a.endMs - b.endMs);
@@ -211,14 +210,14 @@ export function demandKeepsUp(program, { cluster, single, exits, seconds }) {
   demand(exits.length === 0, {
     ...story,
     got: `${exits.length} of its workers exited, and ${failed} of ${requests} requests failed.`,
-    why: 'The formula counts workers that stay. Nothing replaces one that exits.',
+    why: 'The formula counts workers that stay. Nothing replaces a worker that exits.',
     try: 'look for what ends a worker',
   });
   demand(!refusal, {
     ...story,
     got: `${failed} of ${requests} failed (status ${refusal}).`,
     why: "An answer that says no isn't a page.",
-    try: 'look at the handler of /: does each request get a page of its own?',
+    try: 'look at the handler of /: does each request get its own page?',
   });
   demandInTime(failed === 0, {
     ...story,
@@ -234,7 +233,7 @@ export function demandKeepsUp(program, { cluster, single, exits, seconds }) {
   });
 }
 
-/** What kept it from keeping up: a worker that exited, an answer that says no, or the requests that took longest. */
+/** Evidence for a growing queue: a worker's exit, a failed answer, or the slowest requests. */
 function loadShown(program, exits) {
   if (exits.length > 0) return { program, moments: exits.slice(0, MARKED).map(exitMoment) };
   const requests = requestsOf(program.events);
@@ -253,7 +252,7 @@ const shown = (program, seen, says) => ({
   moments: seen.slice(0, MARKED).map((one) => momentOf(one, says)),
 });
 
-/** The workers that it has forked, or that it has exited. */
+/** Its forks, or its exit. */
 function forksShown(program) {
   const forks = forksOf(program.events).slice(0, MARKED);
   const exits = eventsOf(program.events, 'exit').length > 0 ? [primaryExitMoment(program)] : [];

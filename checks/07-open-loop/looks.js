@@ -1,11 +1,11 @@
-/** Lesson 7: how the programs are started, asked and loaded, and what is seen of them. demands.js judges that. */
+/** Lesson 7: the programs are started, asked and loaded, and their workers counted. */
 import {
   askAtOnce,
   createOpenLoop,
   exitsOf,
   forksOf,
   haveTurned,
-  meanOf,
+  meanInterval,
   reportOf,
   unansweredAt,
   untilAtRest,
@@ -22,15 +22,15 @@ import {
  * @property {number} [pretendWaits]
  */
 
-export const WORK_MS = 8.6; // a page, unless WORK_MS says otherwise
+export const WORK_MS = 8.6; // of a page, unless the variable WORK_MS is set
 const RATE = 200;
 
-/** More than the formula comes to. */
-export const TOLD = { env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' }, workers: 2 };
+/** NODE_CLUSTER_WORKERS overrides the formula, which gives 1 worker for this rate. */
+export const EXPLICIT = { env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' }, workers: 2 };
 
 /**
- * 3 and 2 workers, so the number of cores is wrong for one of them. Neither number changes when a page is measured 20 % too
- * long or 5 % too short.
+ * They need 3 and 2 workers, so the number of cores is wrong for one of them; both tolerate a page measured as 20 % too long or
+ * 5 % too short.
  * @type {{ usual: Setting, other: Setting, slow: Setting }}
  */
 export const SETTINGS = {
@@ -41,7 +41,7 @@ export const SETTINGS = {
     utilization: 0.45,
     pageMs: WORK_MS,
   },
-  // a slower machine: pages take as long as they say here, and nothing that a program can read tells it so
+  // a slower machine: only a measurement of the page can reveal it
   slow: {
     env: {},
     rate: RATE,
@@ -51,18 +51,18 @@ export const SETTINGS = {
   },
 };
 
-const COUNTED_TURNS = 3; // of the primary's event loop: by then a loop that forks is over
+const COUNTED_TURNS = 3; // of the primary's event loop, after which a loop that forks is over
 const EACH = 6; // requests at once for each worker
 const WARM_UP = { ratePerSecond: 100, durationMs: 100 };
 const SINGLE_SENDS = 0.6; // of the time: one process needs the rest for its queue
 const BATCHES = 5;
-const LAST_MS = 250; // a queue that is worked off is empty now and then
+const LAST_MS = 250; // a queue that doesn't grow is empty now and then
 const PATIENT = { isFresh: false, timeoutMs: 10_000 };
 
-/** What the formula says. @param {Setting} setting */
+/** @param {Setting} setting */
 export const exactOf = ({ rate, utilization, pageMs }) => (rate * pageMs) / 1000 / utilization;
 
-/** The workers that it has forked, without one that only measured and has exited. @param {Program} program */
+/** The forked workers, except a worker that only measured the page and has exited. @param {Program} program */
 export function workersOf({ events }) {
   const done = exitsOf(events).filter(({ code }) => code === 0);
   return forksOf(events).filter((fork) => !done.some(({ worker }) => worker === fork.worker));
@@ -87,14 +87,14 @@ export async function countWorkers(launch, setting) {
 }
 
 /** Several requests at once for each worker. @param {Program} program */
-export const askAll = (program) => askAtOnce(program, '/', EACH * TOLD.workers);
+export const askAll = (program) => askAtOnce(program, '/', EACH * EXPLICIT.workers);
 
 /**
- * The same 200 requests a second to the learner's cluster and to the one process of the starter, at the same time: both mostly
- * sleep. One process gets them for a shorter time, so that both are done together.
+ * 200 requests a second to the learner's cluster and, at the same time, to the starter's one process, because both mostly sleep.
+ * The one process gets them for a shorter time, so that both finish together.
  * @param {{ isLonger: boolean }} lesson @param {Program} cluster @param {Program} single
  */
-export async function load({ isLonger }, cluster, single) {
+export async function loadBoth({ isLonger }, cluster, single) {
   const durationMs = isLonger ? 5_000 : 1_000;
   const loop = createOpenLoop();
   try {
@@ -128,8 +128,7 @@ function leastWaiting(window) {
   return Math.min(...moments.map((t) => unansweredAt(window, t)));
 }
 
-/** The numbers of both, side by side. */
-export function report({ measured, drawn }, { cluster, single, seconds }) {
+export function reportLoad({ measured, drawn }, { cluster, single, seconds }) {
   const sides = [
     { name: 'one process', ...single.report },
     { name: 'yours', ...cluster.report },
@@ -156,7 +155,7 @@ export function report({ measured, drawn }, { cluster, single, seconds }) {
   measured('p90', {
     label: 'yours: nine of ten were answered within',
     unit: 'ms',
-    ...meanOf(p90s(cluster.window)),
+    ...meanInterval(p90s(cluster.window)),
     formula: { value: WORK_MS, says: 'the page alone, when nobody waits' },
     isHeadline: true,
   });

@@ -15,7 +15,7 @@ import {
   LIMIT_MS,
   LOAD_PER_SECOND,
   MEASURED_WORKERS,
-  holdForever,
+  stopDuringEndlessResponse,
   reloadBadVersion,
   reloadUnderLoad,
   reloadWays,
@@ -45,17 +45,17 @@ const tasks = {
 };
 
 export default check('08-graceful-reload', tasks, (lesson) => {
-  const { observe, meanwhile, hold, holdInSteps, measure, isLonger } = lesson;
+  const { observe, observeInParallel, hold, holdInSteps, measure, isLonger } = lesson;
   const main = observe([], () => start(lesson));
   const one = observe([main], stopOne);
-  const all = meanwhile([main, one], stopAll);
+  const all = observeInParallel([main, one], stopAll);
   /** A look at a separate program. */
   const apart = (look, options) =>
-    meanwhile([main], async () => look(await start(lesson, options)), { isSlow: true });
+    observeInParallel([main], async () => look(await start(lesson, options)), { isSlow: true });
   const withClients = apart(stopWithClients);
   const underLoad = apart(reloadUnderLoad);
-  const badVersion = meanwhile([underLoad], reloadBadVersion);
-  const held = apart(holdForever, { workers: 1, limitMs: LIMIT_MS });
+  const badVersion = observeInParallel([underLoad], reloadBadVersion);
+  const held = apart(stopDuringEndlessResponse, { workers: 1, limitMs: LIMIT_MS });
 
   holdInSteps('drained-on-stop', [
     [[one], demandOneDrains],

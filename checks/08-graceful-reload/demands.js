@@ -1,4 +1,4 @@
-/** Lesson 8: what is demanded of what was seen, in the words that a learner reads. */
+/** Lesson 8: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -11,13 +11,13 @@ import {
   momentOf,
   primaryExitMoment,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { ASK_EVERY_MS, LIMIT_MS, LOAD_PER_SECOND, WORKERS } from './looks.js';
 
-const SECONDS = 3; // how long nothing may happen
-const MARKED = 6; // moments of a kind
-const ENOUGH = 0.8; // of the limit: clocks of two processes
+const SECONDS = 3; // without any fork or exit
+const MARKED = 6; // moments of a kind in the X-ray
+const ENOUGH = 0.8; // of the limit, because two processes measure it
 
 const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
@@ -31,11 +31,11 @@ const exitsShown = (program, exits) => ({
   moments: [...exits.slice(0, MARKED).map(exitMoment), primaryExitMoment(program)],
 });
 
-/** A worker that threw comes first: it may explain all the rest. */
+/** A worker's crash may explain everything else. */
 function demandUnbroken({ program, events, output }, expected) {
   const theirs = events.filter(({ pid }) => pid !== program.pid);
   const crashes = eventsOf(theirs, 'crash');
-  const why = whyOfCrash(theirs);
+  const why = describeCrash(theirs);
   demand(crashes.length === 0, {
     expected,
     got: 'A worker crashed.',
@@ -50,10 +50,10 @@ function demandUnbroken({ program, events, output }, expected) {
 
 const DRAINS = 'It answers the requests in flight, then exits with exit code 0.';
 
-/** There is a worker to stop: a primary that has loaded worker.js has the port, and no worker can have it. */
+/** Without a worker: a primary that has loaded worker.js occupies the port itself. */
 function demandServes({ program, pid, output }) {
   const crashes = eventsOf(program.events, 'crash');
-  const why = whyOfCrash(crashes);
+  const why = describeCrash(crashes);
   (why ? demand : demandInTime)(pid !== undefined, {
     expected: 'The workers listen; the primary serves nothing.',
     got: 'No worker listens.',
@@ -66,7 +66,6 @@ function demandServes({ program, pid, output }) {
   });
 }
 
-/** One worker has had SIGTERM. */
 export function demandOneDrains(stop) {
   const { program, how, pid, exits, lost, of, output } = stop;
   demandServes(stop);
@@ -98,7 +97,7 @@ export function demandOneDrains(stop) {
   });
 }
 
-/** What keeps a worker that has nothing left to answer: a timer, or its channel. */
+/** Why an idle worker doesn't exit: a timer, or its channel. */
 function storyOfHeld({ events }, pid) {
   const timers = eventsOf(events, 'beat').findLast(
     (one) => one.pid === pid && 'timers' in one,
@@ -116,7 +115,6 @@ function storyOfHeld({ events }, pid) {
       };
 }
 
-/** The whole program was told to stop by Ctrl-C. */
 export function demandAllDrain(stop) {
   const { program, how, fate, exits, lost, of, output } = stop;
   const expected =
@@ -145,7 +143,6 @@ export function demandAllDrain(stop) {
   demandExitCode({ ...stop, expected, how });
 }
 
-/** SIGTERM to the whole program, while clients keep their connections: only what was in flight. */
 export function demandNothingCut(stop) {
   const { program, how, lost, of, exits, fate, output } = stop;
   const expected = `${how} to the primary: the workers answer the requests in flight, and the exit code is 0.`;
@@ -214,7 +211,7 @@ export function demandClientsLetGo(stop) {
   });
 }
 
-/** [condition, got, why, try]: what to fix first in a reload. */
+/** What to fix first in a reload: the first condition that is met. */
 const RELOAD_FAULTS = [
   [
     ({ forks }) => forks.length === 0,
@@ -238,14 +235,13 @@ const RELOAD_FAULTS = [
   ],
 ];
 
-/** A reload to this version. */
 function demandRenewed(roll, { version, versions, expected, output = roll.output }) {
   const { program, fate, isDone, forks } = roll;
   demand(!fate, {
     expected,
     got: `The primary exited (${howItEnded(fate ?? {})}).`,
     why:
-      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      describeCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'SIGHUP ends a process that has no handler for it.',
     try: 'look at what SIGHUP does in the primary, also the second time',
     shows: exitsShown(program, []),
@@ -276,7 +272,6 @@ export const demandReload = (roll) =>
     expected: "After SIGHUP there is a new process in each worker's place.",
   });
 
-/** At its start, in a reload, and with a bad version. */
 export function demandPrimaryApart(...looks) {
   for (const { program, output } of looks) {
     const loaders = [...output.matchAll(/is loaded by process (\d+)/g)].map(([, pid]) =>
@@ -292,7 +287,7 @@ export function demandPrimaryApart(...looks) {
   }
 }
 
-/** How many workers there were at most, starting ones included, and draining ones too. */
+/** The highest number of workers, including starting and draining ones. */
 function mostAlive(events, first) {
   const alive = new Set();
   let most = 0;
@@ -304,7 +299,7 @@ function mostAlive(events, first) {
   return most;
 }
 
-/** One after the other: never fewer than before, at most one more. */
+/** Never fewer workers than before, and at most one more. */
 export function demandCapacity({ program, first, last, old, forks, exits, sent, output }) {
   const events = program.events.slice(0, last);
   const fewest = fewestServing(events, first);
@@ -330,7 +325,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
     expected: `One after the other: in a reload of ${WORKERS} workers there are at most ${WORKERS + 1} at a time.`,
     got: `At one moment there were ${most}.`,
     why: isTwice
-      ? 'Two were forked for one that left: one by the reload, one by something else.'
+      ? 'Two workers were forked for one exit: one by the reload, one by something else.'
       : 'The next worker was forked while an old one was still finishing. All at once need twice the memory.',
     try: isTwice
       ? 'look for every place that forks: which of them runs when an old worker exits?'
@@ -340,7 +335,7 @@ export function demandCapacity({ program, first, last, old, forks, exits, sent, 
   });
 }
 
-/** An old worker that says goodbye before any new one listens serves less than it could: one too few, though it still listens. */
+/** An old worker that drains before a new one listens counts as missing, though it still listens. */
 function demandTurn({ program, first, old, sent, output }) {
   const requests = requestsOf(program.events);
   const upMs = eventsOf(program.events.slice(first), 'worker-listening')[0]?.t;
@@ -361,7 +356,7 @@ function demandTurn({ program, first, old, sent, output }) {
   });
 }
 
-/** [condition, why, try]: how requests were lost in a reload. */
+/** How a reload lost requests: the first condition that is met. */
 const LOSSES = [
   [
     ({ statuses }) => statuses.length > 0,
@@ -431,7 +426,7 @@ export function demandLimit(held) {
   });
 }
 
-/** [condition, got, why, try]: what to fix first when a version cannot start. */
+/** What to fix first if a version can't start: the first condition that is met. */
 const BAD_FAULTS = [
   [
     ({ left }) => left.length > 0,
@@ -453,7 +448,6 @@ const BAD_FAULTS = [
   ],
 ];
 
-/** A version that throws, then a good one. */
 export function demandBadVersionStops(bad) {
   const { program, fate, again, later, crashes, forks, output } = bad;
   const expected = 'A version that throws as it starts stops the reload, and the old workers stay.';
@@ -462,7 +456,7 @@ export function demandBadVersionStops(bad) {
     expected,
     got: `The primary exited (${howItEnded(fate ?? {})}).`,
     why:
-      whyOfCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
+      describeCrash(program.events.filter(({ pid }) => pid === program.pid)) ??
       'The exit of a worker need not be the end of the primary.',
     try: 'look at what the reload does when a new worker exits before it listens',
     shows,

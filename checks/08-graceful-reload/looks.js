@@ -1,4 +1,4 @@
-/** Lesson 8: what is done to the learner's program, and what is seen of it. It deploys other applications into a copy of the folder. */
+/** Lesson 8: stops and reloads the learner's program; deploys other applications into a copy of its folder. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,30 +18,30 @@ import {
   servingIn,
   startRequests,
   startTraffic,
-  stopAtWork,
+  stopUnderLoad,
   turnedMs,
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
 export const IN_FLIGHT = 6;
-export const LIMIT_MS = 400; // DRAIN_LIMIT_MS, where a response never ends
-const LONG_LIMIT_MS = 600_000; // where nothing should need it, however busy the machine is
+export const LIMIT_MS = 400; // DRAIN_LIMIT_MS for a response that never ends
+const LONG_LIMIT_MS = 600_000; // if nothing should reach the limit, even on a busy machine
 const SLOW_MS = 300; // an answer to /slow
 const BOOT_MS = 100; // of the version that is deployed under load
 export const ASK_EVERY_MS = 40;
 const PATIENCE_MS = 20_000; // of one client
 const WARM_MS = 100;
 const AFTER_MS = 100;
-const HEARD_TURNS = 3; // of an event loop: by then it has heard a signal
+const HEARD_TURNS = 3; // of an event loop, in which it handles a signal
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
 
-/** Three seconds in which no process comes or goes: a goodbye, or a pause between two workers, may take two. */
+/** Three seconds without a fork or an exit; a drain, or a pause between two workers, may take two. */
 const STILL = {
   turns: 150,
   kinds: ['fork', 'worker-listening', 'disconnect', 'worker-exit', 'exit'],
 };
 
-/** An app.js. It prints which process loads it, and keeps idle connections longer than a check waits. */
+/** An app.js that prints which process loads it, and keeps idle connections longer than a check waits. */
 const appOf = ({ version, bootMs = 0, isBad = false }) => `
   import { setTimeout as sleep } from 'node:timers/promises';
   console.log('app.js ${version} is loaded by process ' + process.pid);
@@ -67,7 +67,7 @@ export async function start(
   const env = { NODE_CLUSTER_WORKERS: String(workers), DRAIN_LIMIT_MS: String(limitMs) };
   const program = await launch({ entry, env });
   await ready(program, workers);
-  await program.until((events) => servingIn(events).length >= workers); // the primary knows it, too
+  await program.until((events) => servingIn(events).length >= workers); // the primary knows that they listen
   return { program, deploy };
 }
 
@@ -87,16 +87,13 @@ export async function stopOne({ program }) {
   return { ...end, program, pid, lost, of: IN_FLIGHT, output: program.output() };
 }
 
-/** The whole program is told to stop while slow requests are in flight. */
+/** The whole program gets the signal while slow requests are in flight. */
 export const stopAll = async ({ program }) => ({
-  ...(await stopAtWork(program, 'Ctrl-C', { path: '/slow', times: IN_FLIGHT, ...STILL })),
+  ...(await stopUnderLoad(program, 'Ctrl-C', { path: '/slow', times: IN_FLIGHT, ...STILL })),
   of: IN_FLIGHT,
 });
 
-/**
- * The whole program is told to stop while clients keep their connections: some ask nothing more, some ask again and again,
- * for a quick answer or a slow one.
- */
+/** The whole program gets SIGTERM while clients keep their connections: idle ones, and busy ones with quick or slow requests. */
 export async function stopWithClients({ program }) {
   const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
   const quick = Array.from({ length: WORKERS }, () => keepAsking(program, '/', ASK_EVERY_MS));
@@ -108,7 +105,7 @@ export async function stopWithClients({ program }) {
   const end = await episode(
     program,
     'SIGTERM',
-    () => program.tellToStop('SIGTERM'),
+    () => program.askToStop('SIGTERM'),
     () => program.fate || unsaid().length > 0,
     STILL,
   );
@@ -124,14 +121,14 @@ export async function stopWithClients({ program }) {
   return { ...end, ...seen, program, signalMs, isIdleHeld, of: slow.length, output };
 }
 
-/** A client that has its answer, keeps its connection, and asks nothing more. */
+/** A client that has its answer and keeps its connection idle. */
 async function idleClient({ url }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   await get(url, { agent });
   return agent;
 }
 
-/** A client that asks again and again on one connection, until it hears that it was the last time, or loses it. */
+/** A client that repeats its request on one connection, until "Connection: close" or until the connection is gone. */
 function keepAsking({ url }, path, pauseMs) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const answers = [];
@@ -154,12 +151,11 @@ function keepAsking({ url }, path, pauseMs) {
 const saysClose = ({ headers }) => /close/i.test(headers.connection ?? '');
 const isElsewhere = (answers) => answers.at(-1).client !== answers[0].client;
 
-/** It has heard "Connection: close", or its connection is gone. */
 const hasLeft = (answers) =>
   answers.length > 0 &&
   (Boolean(answers.at(-1).error) || saysClose(answers.at(-1)) || isElsewhere(answers));
 
-/** Its connection was closed between two requests, and no answer on it had said so. */
+/** Its connection was closed between two requests, without an answer that announced it. */
 const isCut = ({ answers }) => answers.length > 1 && hasLeft(answers) && !saysClose(answers.at(-1));
 
 const lostSince =
@@ -170,7 +166,7 @@ const lostSince =
         sentMs < signalMs && doneMs > signalMs && (error || status !== 200),
     );
 
-/** What a worker that had heard of the stop answered without "Connection: close"; isOld: it was in flight at the signal. */
+/** Answers without "Connection: close" of workers that knew of the stop; isOld: in flight at the signal. */
 function unsaidIn({ events, pid: primary }, clients, signalMs) {
   const requests = requestsOf(events);
   const primaryMs = turnedMs(events, primary, HEARD_TURNS, signalMs);
@@ -185,8 +181,8 @@ function unsaidIn({ events, pid: primary }, clients, signalMs) {
   });
 }
 
-/** SIGHUP, until all that served have exited and as many others serve. */
-export async function renew(program) {
+/** SIGHUP, until all old workers have exited and as many new ones serve. */
+export async function reload(program) {
   const old = servingIn(program.events);
   const roll = await episode(
     program,
@@ -202,7 +198,7 @@ export async function renew(program) {
   return { ...roll, program, old, left, serving, seconds };
 }
 
-/** A new version is deployed under load, and reloaded. */
+/** Deploys a new version under load, and reloads. */
 export async function reloadUnderLoad({ program, deploy }) {
   const deployed = () => deploy({ version: '2', bootMs: BOOT_MS });
   const roll = await rollUnderLoad(program, { deployed, end: (traffic) => traffic.stop() });
@@ -210,12 +206,12 @@ export async function reloadUnderLoad({ program, deploy }) {
   return { ...roll, versions, deploy, output: program.output() };
 }
 
-/** A reload while clients ask; `deployed` is called just before it, `end` ends the traffic. */
+/** Reloads during traffic; calls `deployed` just before, and `end` to end the traffic. */
 async function rollUnderLoad(program, { deployed = () => {}, end }) {
   const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
   deployed();
-  const roll = await renew(program);
+  const roll = await reload(program);
   await sleep(AFTER_MS);
   const sent = await end(traffic);
   const lost = lostOf(sent, requestsOf(program.events));
@@ -223,14 +219,13 @@ async function rollUnderLoad(program, { deployed = () => {}, end }) {
   return { ...roll, sent, lost, repeated };
 }
 
-/** The versions that answer. */
 async function versionsOf(program) {
   const ask = () => askOnce(program, '/version');
   const answers = await Promise.all(Array.from({ length: 2 * WORKERS }, ask));
   return answers.map(({ body, error }) => error ?? body);
 }
 
-/** A version that throws is deployed; then a good one. */
+/** Deploys a version that throws, then a good one. */
 export async function reloadBadVersion({ program, deploy }) {
   const old = servingIn(program.events);
   deploy({ version: '3', isBad: true });
@@ -252,13 +247,13 @@ export async function reloadBadVersion({ program, deploy }) {
   if (roll.fate || roll.isDone) return bad;
   const versions = await versionsOf(program);
   deploy({ version: '4' });
-  const again = await renew(program);
+  const again = await reload(program);
   const later = again.isDone ? await versionsOf(program) : [];
   return { ...bad, versions, again, later, output: program.output() };
 }
 
 /** The only worker gets SIGTERM in the middle of a response that never ends. */
-export async function holdForever({ program }) {
+export async function stopDuringEndlessResponse({ program }) {
   const asked = await startRequests(program, '/endless', 1, { timeoutMs: PATIENCE_MS });
   const [pid] = servingIn(program.events);
   const end = await episode(
@@ -278,7 +273,7 @@ const WAYS = fileURLToPath(new URL('../../lessons/08-graceful-reload/ways.js', i
 export const MEASURED_WORKERS = 4;
 const SILENT_MS = 1_500; // nearly four times as long as the slowest answer takes
 
-/** Three ways to put in a new version, each in its own program under the same load. */
+/** Three ways to deploy a new version, each in its own program under the same load. */
 export async function reloadWays({ launch, ready }) {
   const env = { NODE_CLUSTER_WORKERS: String(MEASURED_WORKERS) };
   const ways = [
@@ -299,7 +294,7 @@ export async function reloadWays({ launch, ready }) {
   );
 }
 
-/** A connection handed to a worker that was just being killed stays silent: the end of the program releases its client. */
+/** A connection that was sent to a worker at its death stays open until the program ends. */
 async function endOf(traffic, program) {
   const sent = traffic.stop();
   await Promise.race([sent, sleep(SILENT_MS, undefined, { ref: false })]);

@@ -9,19 +9,19 @@ import {
   demandStarted,
   demandSticky,
   demandTogether,
-  tellClosed,
+  rethrowWithHint,
 } from './demands.js';
 import {
   PLACES,
   WORKERS,
-  askAtOnce,
+  askWhileOwnerStopped,
   countTogether,
   loseStore,
   loseWorker,
   loseWorkerOfStore,
   measureCost,
   primaryOf,
-  repeat,
+  repeatIds,
   startStore,
   startWithoutStore,
   visitAfterDeath,
@@ -50,7 +50,7 @@ const tasks = {
 };
 
 export default check('09-shared-state', tasks, (lesson) => {
-  const { launch, ready, observe, meanwhile, hold, holdInSteps, measure } = lesson;
+  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
   const start = async (state, workers, { listeners = workers, env = {} } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
     return ready(await launch({ args: ['--state', state], env: all }), listeners);
@@ -59,8 +59,10 @@ export default check('09-shared-state', tasks, (lesson) => {
 
   const main = observe([], () => start('primary', WORKERS));
   const together = observe([main], (program) => countTogether(program));
-  const atOnce = observe([main, together], (program) => askAtOnce(program, primaryOf(program)));
-  const again = observe([main, together], repeat);
+  const atOnce = observe([main, together], (program) =>
+    askWhileOwnerStopped(program, primaryOf(program)),
+  );
+  const again = observe([main, together], repeatIds);
   const loss = observe(
     [main, atOnce, again],
     (program) => loseWorker(program, primaryOf(program)),
@@ -83,24 +85,26 @@ export default check('09-shared-state', tasks, (lesson) => {
     needs: [...needs, 'death-exact'],
   });
 
-  const sticky = meanwhile([], async () =>
-    visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(tellClosed)),
+  const sticky = observeInParallel([], async () =>
+    visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(rethrowWithHint)),
   );
-  const moved = meanwhile([sticky], visitAfterDeath);
+  const moved = observeInParallel([sticky], visitAfterDeath);
   hold('sticky-keeps', [sticky], demandSticky);
   hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
 
-  const stored = meanwhile([], () => startStore(launch, start), { isSlow });
-  const storedTogether = meanwhile([stored], ({ program }) => countTogether(program));
-  const storedAtOnce = meanwhile([stored, storedTogether], ({ program, store }) =>
-    askAtOnce(program, store),
+  const stored = observeInParallel([], () => startStore(launch, start), { isSlow });
+  const storedTogether = observeInParallel([stored], ({ program }) => countTogether(program));
+  const storedAtOnce = observeInParallel([stored, storedTogether], ({ program, store }) =>
+    askWhileOwnerStopped(program, store),
   );
-  const storedAgain = meanwhile([stored, storedTogether], ({ program }, seen) =>
-    repeat(program, seen),
+  const storedAgain = observeInParallel([stored, storedTogether], ({ program }, seen) =>
+    repeatIds(program, seen),
   );
-  const storedLoss = meanwhile([stored, storedAtOnce, storedAgain], loseWorkerOfStore, { isSlow });
-  const away = meanwhile([stored, storedLoss], (seen) => loseStore(launch, seen));
-  const without = meanwhile([], () => startWithoutStore(launch), { isSlow });
+  const storedLoss = observeInParallel([stored, storedAtOnce, storedAgain], loseWorkerOfStore, {
+    isSlow,
+  });
+  const away = observeInParallel([stored, storedLoss], (seen) => loseStore(launch, seen));
+  const without = observeInParallel([], () => startWithoutStore(launch), { isSlow });
   holdInSteps('redis-exact', [
     [[storedTogether], (seen) => demandTogether(seen, 'Redis')],
     [[storedAtOnce, storedAgain], (seen, repeated) => demandRepeated(seen, repeated, 'Redis')],

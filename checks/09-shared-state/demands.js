@@ -1,4 +1,4 @@
-/** What lesson 9 demands of what was seen, in the order of its promises. */
+/** Lesson 9: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -8,14 +8,14 @@ import {
   momentOf,
   primaryExitMoment,
   sumOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { PLACES } from './looks.js';
 
-const [EARLY_MS, LATE_MS] = [800, 2_000]; // of a question that should be given up after a second
+const [EARLY_MS, LATE_MS] = [800, 2_000]; // bounds for giving up after a second
 
-/** What the primary threw, if it ended by that. */
-const whyOfPrimary = ({ events, pid }) => whyOfCrash(events.filter((event) => event.pid === pid));
+const whyOfPrimary = ({ events, pid }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
 
 const endShown = (program) => ({ program, moments: [primaryExitMoment(program)] });
 const crashShown = (program, crash = eventsOf(program.events, 'crash')[0]) => ({
@@ -28,14 +28,13 @@ const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>
 const quoted = (count) => (count === undefined ? 'nothing' : JSON.stringify(count));
 const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
-/** Every increment counts once, each has its own answer, and every worker reports the same. */
 export function demandTogether({ program, times, adds, told, unknown }, owner) {
   const [unheard] = adds.filter(({ count }) => count === undefined);
   demandInTime(!unheard, {
     expected: 'Each client gets a 200 with { count }.',
     got: `A client asked for several seconds and got none. The last answer: ${wordsOf(unheard?.answer)}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       (owner === 'Redis'
         ? 'No count comes out of Redis: is the client connected, to the address in REDIS_URL?'
         : undefined),
@@ -65,12 +64,16 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     why: 'The check reads the answer as a client would: JSON, { name, count, pid }. Text, "7", isn\'t a number, nor is null.',
     try: 'let add() and read() promise the count, a number',
   });
-  const [low, high] = [Math.min(...told.values()), Math.max(...told.values())];
+  demandNoneLost({ times, answers, told: [...told.values()] }, owner);
+}
+
+function demandNoneLost({ times, answers, told }, owner) {
+  const [low, high] = [Math.min(...told), Math.max(...told)];
   demand(low === times && high === times, {
     expected: `${times} increments by clients at once: then every worker reports ${times}.`,
-    got: `The workers report ${[...told.values()].join(' and ')}.`,
+    got: `The workers report ${told.join(' and ')}.`,
     why:
-      low < high || sumOf([...told.values()]) === times
+      low < high || sumOf(told) === times
         ? 'They do not all ask the same owner: each worker has its own count, in itself or in the primary.'
         : 'Several workers read the same number, added one, and wrote the same number back.',
     try: `let only ${owner} count, and send it "add one", not the new value`,
@@ -78,13 +81,13 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
   const doubles = answers.length - new Set(answers).size;
   demand(doubles === 0, {
     expected: `${times} increments by clients at once: the answers are 1 to ${times}, each once.`,
-    got: `All were counted, but ${doubles} clients got a count that another one got too.`,
+    got: `All were counted, but ${doubles} clients got the same count as another client.`,
     why: 'One answer went to several questions, or the count was read after others had added theirs.',
     try: 'look at what an answer carries: the count that this very increment made?',
   });
 }
 
-/** Names that have been counted another number of times each: the answer about one is wrong for every other. */
+/** Each name has a different count, so an answer to the wrong question shows. */
 export function demandMatched({ questions }) {
   const [unheard] = questions.filter(({ count }) => count === undefined);
   const wrong = questions.filter(
@@ -107,7 +110,6 @@ export function demandMatched({ questions }) {
 
 const IS_TEXT = 'There is text. Redis keeps text: INCR returns a number, GET returns text.';
 
-/** One id from several clients at once, and ids that were acknowledged before. */
 export function demandRepeated({ twins }, repeated, owner) {
   const [unheard] = [...twins, ...repeated].filter(({ count }) => count === undefined);
   demandInTime(!unheard, {
@@ -141,9 +143,9 @@ export function demandRepeated({ twins }, repeated, owner) {
   });
 }
 
-/** A worker has died with questions in flight, and all clients have asked again with the same ids. */
+/** A worker was killed with questions in flight, and all clients have retried with the same ids. */
 export function demandExact({ program, sent, retried, told, fate }, owner) {
-  const scene = `${owner} stands still, a worker dies with its questions in flight, and then it goes on`;
+  const scene = `${owner} is frozen, a worker is killed with its questions in flight, and then ${owner} resumes`;
   demand(!fate, {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
@@ -155,13 +157,13 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
   demandInTime(!unheard, {
     expected: `${scene}: clients that ask again are answered by another worker.`,
     got: `One asked for several seconds and got no answer: ${wordsOf(unheard?.answer)}.`,
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'answer each question once, whatever else has died',
   });
   demandInTime(told.size > 0, {
     expected: `${scene}: the workers report the count.`,
     got: 'None did for several seconds.',
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'curl localhost:8080/count/figs',
   });
   const counts = [...told.values()];
@@ -181,10 +183,10 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
   );
 }
 
-/** The owner was silent: the others got a 503 in time, and late answers went nowhere. */
+/** While the owner was frozen, clients got a 503 in time, and late answers were dropped. */
 export function demandSilence({ program, silent, later, crashes }, owner) {
   demandUnavailable(silent, `${owner} is silent`);
-  const [early] = owner === 'Redis' ? [] : silent.filter(({ waitedMs }) => waitedMs < EARLY_MS); // Redis may be taken for lost
+  const [early] = owner === 'Redis' ? [] : silent.filter(({ waitedMs }) => waitedMs < EARLY_MS); // a client of Redis may give up sooner
   demand(!early, {
     expected: `While ${owner} is silent a client gets a 503 after a second, and no sooner.`,
     got: `One got it after ${inSeconds(early?.waitedMs)}.`,
@@ -192,9 +194,9 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     try: 'look at what waits for an answer: for how long?',
   });
   demand(crashes.length === 0, {
-    expected: `${owner} goes on and answers what was asked. Answers to questions that were given up are dropped.`,
+    expected: `${owner} resumes and answers its questions. Answers to questions that were given up are dropped.`,
     got: `${crashes.length} of the workers threw and exited.`,
-    why: whyOfCrash(crashes),
+    why: describeCrash(crashes),
     try: 'look at an answer that comes too late: what is there for its number?',
     shows: crashShown(program, crashes[0]),
   });
@@ -206,14 +208,14 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     try: 'look at what is left of a question that was given up',
   });
   demandInTime(owner === 'Redis' || later.some(({ count }) => count === 0), {
-    expected: `When ${owner} goes on, the questions that still wait are answered.`,
+    expected: `When ${owner} resumes, the questions that still wait are answered.`,
     got: 'None was.',
-    why: whyOfCrash(program.events),
+    why: describeCrash(program.events),
     try: 'give up a question, but not the channel',
   });
 }
 
-/** Answers while the owner cannot be asked: 503, after a second. */
+/** Answers while the owner is unavailable. */
 function demandUnavailable(silent, when) {
   const expected = `While ${when} a client gets a 503 after a second.`;
   const hasWaited = ({ answer }) => /^(no answer|only a part)/.test(answer.error ?? '');
@@ -236,22 +238,22 @@ function demandUnavailable(silent, when) {
   });
 }
 
-/** For a sticky server whose port is not open: adds what opens it. @returns {never} */
-export function tellClosed(error) {
+/** Adds a hint if the sticky server's port isn't open. @returns {never} */
+export function rethrowWithHint(error) {
   if (/listening on any port/.test(error.story?.got))
     error.story.why =
       'With --state sticky the primary opens it when all places are filled: has each worker said that it is ready, and does that fill its place?';
   throw error;
 }
 
-/** Each client on one worker, and clients for all workers. */
+/** Each client stays on one worker, and every worker has clients. */
 export function demandSticky({ program, rounds, used }) {
   const [lost] = rounds.flat().filter(({ pid }) => pid === undefined);
   demandInTime(!lost, {
     expected: 'Every client is served.',
     got: `The client ${lost?.client} was not: ${wordsOf(lost?.answer)}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'Its connection was hung up, or dealt and never served: placeOf() gave no place from 0 to size - 1, or the worker did not take the socket.',
     try: 'look at when a worker says that it is ready, and what it does with a socket',
     shows: crashShown(program),
@@ -275,7 +277,7 @@ export function demandSticky({ program, rounds, used }) {
   });
 }
 
-/** A worker has died: its clients have another one, and no other client has moved. */
+/** The clients of the killed worker got another one, and no other client has moved. */
 export function demandOthersStay({ program, homes, victim, visits, fate }) {
   demand(!fate, {
     expected: 'A worker dies, a new one takes its place, and the others live on.',
@@ -303,7 +305,6 @@ export function demandOthersStay({ program, homes, victim, visits, fate }) {
   });
 }
 
-/** There was no Redis when the cluster started. */
 export function demandStarted({ program, listens, silent }) {
   demandNoExit(program);
   demandInTime(listens, {
@@ -317,12 +318,12 @@ export function demandStarted({ program, listens, silent }) {
 
 function demandNoExit(program) {
   const { fate, events } = program;
-  const [exit] = exitsOf(events).filter(({ signal }) => signal !== 'SIGKILL'); // the check has killed one
+  const [exit] = exitsOf(events).filter(({ signal }) => signal !== 'SIGKILL'); // the check itself killed one
   demand(!fate && !exit, {
     expected: 'Redis is down, and every process lives on.',
     got: fate ? 'The primary exited.' : `A worker exited (${howItEnded(exit ?? {})}).`,
     why: [
-      whyOfCrash(events),
+      describeCrash(events),
       "An 'error' event without a listener, or a rejection that is not caught, ends the process.",
     ]
       .filter(Boolean)
@@ -332,7 +333,6 @@ function demandNoExit(program) {
   });
 }
 
-/** Redis went away and came back. */
 export function demandAway({ program, silent, back, doneLater }) {
   demandNoExit(program);
   demandUnavailable(silent, 'Redis is down');

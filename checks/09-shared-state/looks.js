@@ -1,6 +1,6 @@
 /**
- * What the check of lesson 9 does to the program: clients count at once; the owner of the counts, the primary or Redis,
- * stands still while they ask; a worker dies just then; sticky clients come again; Redis goes away and comes back.
+ * Lesson 9: clients count at once; the owner of the counts, primary or Redis, is frozen while they ask and a worker is killed;
+ * sticky clients return; Redis goes away and comes back.
  */
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import {
   episode,
   eventsOf,
   exitsOf,
-  freePort,
+  reservePort,
   get,
   hasExited,
   kill,
@@ -20,29 +20,29 @@ import {
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
-export const PLACES = 3; // of sticky clients
-const LANES = 12; // clients that count at once
+export const PLACES = 3; // workers of the sticky cluster
+const LANES = 12; // concurrent clients
 const TIMES = 60; // increments
 const NAMES = 6; // questions at once, each about its own name
 const TWINS = 4; // clients that send the same id
 const LOST = 8; // increments in flight when a worker dies
-const REPEATED = 3; // ids that come again
-const PATIENCE_MS = 2_500; // with one request
-const INSIST_MS = 5_000; // with an increment
+const REPEATED = 3; // ids sent a second time
+const PATIENCE_MS = 2_500; // of a client, for one request
+const INSIST_MS = 5_000; // of a client, for an increment with its retries
 const RETRY_MS = 20;
 const STOPS_MS = 10; // a signal has arrived
-const SENT_MS = 25; // a worker whose event loop has turned since then has sent its question
+const SENT_MS = 25; // a worker whose event loop turns this much later has sent its question
 const SEEN_MS = 1_000;
 const CLIENTS = Array.from({ length: 31 }, (_, index) => `127.0.0.${index + 2}`);
 const SCOUTS = Array.from({ length: 24 }, (_, index) => `127.0.1.${index + 2}`);
 const SETTLED_MS = 4_000;
 const NEWCOMER_MS = 4_000;
-const GONE = 'gone'; // what is counted while Redis is away
+const GONE = 'gone'; // the name counted while Redis is away
 const WARM_UP = 40; // rounds: compiled code is several times as fast
 const BUDGET = { usualMs: 150, longerMs: 1_500 }; // of each side
-const WIDE = 2; // an interval whose high end is twice its low end says little
+const WIDE = 2; // high end / low end of an interval that says little
 
-/** The JSON of a whole 200; undefined for any other answer. */
+/** The JSON of a complete response with status 200; otherwise undefined. */
 function bodyOf({ status, error, body }) {
   if (status !== 200 || error) return undefined;
   try {
@@ -52,22 +52,20 @@ function bodyOf({ status, error, body }) {
   }
 }
 
-/** The count that an answer tells; undefined unless it is a whole 200. */
 function countOf(answer) {
   const body = bodyOf(answer);
   return body && (body.count ?? null);
 }
 
-/** What tells the requests of a check apart: several clients may send the same id. */
+/** Makes each request of the check unique, because several clients may send the same id. */
 const queryOf = (/** @type {any} */ { id, client = 0 }) => `?client=${client}&id=${id}`;
 
-/** Asks for an increment, or only for the count. */
 const ask = ({ url }, /** @type {any} */ { name, isRead, agent = false, ...question }) =>
   get(`${url}/count/${name}${queryOf(question)}`, {
     ...{ agent, method: isRead ? 'GET' : 'POST', timeoutMs: PATIENCE_MS },
   });
 
-/** Asks again, with the same id, until an answer tells a count, the program has ended, or patience is over. */
+/** Retries with the same id until an answer has a count, the program has exited, or patience is over. */
 async function insist(program, question, patienceMs = INSIST_MS) {
   const untilMs = nowMs() + patienceMs;
   let answer = await ask(program, question);
@@ -78,7 +76,7 @@ async function insist(program, question, patienceMs = INSIST_MS) {
   return { ...question, answer, count: countOf(answer) };
 }
 
-/** The count as each worker tells it: they are asked in turn until each has answered, or patience is over. */
+/** The count according to each worker; asks until each has answered, or patience is over. */
 async function readByAll(program, name) {
   const told = new Map();
   const untilMs = nowMs() + INSIST_MS;
@@ -91,7 +89,7 @@ async function readByAll(program, name) {
   return told;
 }
 
-/** Many clients count at once, each on its own connection; then each worker is asked for the count. */
+/** Many clients count at once, each on its own connection; then every worker reports the count. */
 export async function countTogether(program) {
   const adds = [];
   const isVain = () => adds.some(({ count }) => count === undefined);
@@ -108,8 +106,8 @@ export async function countTogether(program) {
   return { program, times: TIMES, adds, told, unknown };
 }
 
-/** Increments that were acknowledged come again, with their ids. */
-export async function repeat(program, { adds }) {
+/** Repeats acknowledged increments with their ids. */
+export async function repeatIds(program, { adds }) {
   const known = adds.slice(0, REPEATED);
   const repeated = [];
   for (const { name, id, count } of known)
@@ -117,24 +115,24 @@ export async function repeat(program, { adds }) {
   return repeated;
 }
 
-/** The primary as the owner of the counts: what stops it, and lets it go on. Redis has the same two. */
+/** The primary as the owner of the counts; Redis has the same two methods. */
 export const primaryOf = (program) => ({
-  still: () => kill(program, [program.pid], 'SIGSTOP'),
-  goOn: () => kill(program, [program.pid], 'SIGCONT'),
+  freeze: () => kill(program, [program.pid], 'SIGSTOP'),
+  resume: () => kill(program, [program.pid], 'SIGCONT'),
 });
 
-/** @template T @param {{ still: () => any, goOn: () => any }} owner @param {() => Promise<T>} work @returns {Promise<T>} */
-async function whileStill(owner, work) {
-  owner.still();
+/** @template T @param {{ freeze: () => any, resume: () => any }} owner @param {() => Promise<T>} work @returns {Promise<T>} */
+async function whileOwnerFrozen(owner, work) {
+  owner.freeze();
   try {
     await sleep(STOPS_MS);
     return await work();
   } finally {
-    owner.goOn();
+    owner.resume();
   }
 }
 
-/** Opens a connection for each question, one after the other, so that they are dealt to all workers in turn. */
+/** Opens the connections one after the other, so that all workers get some. */
 async function connectAll(program, questions) {
   const connected = [];
   for (const question of questions) {
@@ -147,7 +145,7 @@ async function connectAll(program, questions) {
 
 const disconnectAll = (questions) => questions.forEach(({ agent }) => agent.destroy());
 
-/** Asks all of it, and waits until the workers have sent their questions to the owner. */
+/** Asks all questions, and waits until the workers have sent them to the owner. */
 async function send(program, questions) {
   const first = program.events.length;
   const asked = questions.map((question) => ask(program, question));
@@ -161,11 +159,8 @@ async function send(program, questions) {
   return { asked, requests: sent() };
 }
 
-/**
- * The owner stands still until all questions are there: about names of which each has been counted another number of times,
- * and one increment that several clients send with the same id.
- */
-export async function askAtOnce(program, owner) {
+/** While the owner is frozen, clients ask about names with different counts, and several send one increment with the same id. */
+export async function askWhileOwnerStopped(program, owner) {
   const names = Array.from({ length: NAMES }, (_, index) => `name-${index}`);
   const earlier = names.flatMap((name, times) =>
     Array.from({ length: times }, (_, index) => ({ name, id: `${name}-${index}` })),
@@ -178,7 +173,7 @@ export async function askAtOnce(program, owner) {
     client,
   }));
   const questions = await connectAll(program, [...last, ...twins]);
-  const { asked } = await whileStill(owner, () => send(program, questions));
+  const { asked } = await whileOwnerFrozen(owner, () => send(program, questions));
   const answers = await Promise.all(asked);
   disconnectAll(questions);
   const told = questions.map((one, index) => ({ ...one, count: countOf(answers[index]) }));
@@ -188,14 +183,27 @@ export async function askAtOnce(program, owner) {
   return { questions: told.slice(0, NAMES), twins: await Promise.all(acknowledged) };
 }
 
+async function killWhileAsking(program, questions) {
+  const { asked, requests } = await send(program, questions);
+  const [victim] = requests.flatMap((request) => request?.pid ?? []);
+  if (victim) kill(program, [victim]);
+  const answers = await Promise.all(asked);
+  const refused = questions.filter((_, index) => answers[index].status === 503);
+  const others = refused.map(({ agent }, client) => ({
+    ...{ agent, client, name: `late-${client}`, id: 'late', isRead: true },
+  }));
+  const late = await send(program, others);
+  return { answers, requests, victim, late: late.asked };
+}
+
 /**
- * The owner stands still for longer than a question may take. One worker dies with its questions in flight: they will be done,
- * and no client hears of it. The other one gives its questions up, and is asked about other names over the same connections. Then
- * the owner goes on, and every client that was not acknowledged asks again.
+ * The owner is frozen for longer than a question may take. One worker is killed: its increments will be done, but not
+ * acknowledged. The other worker gives up and gets new questions over the same connections. Then the owner resumes, and clients
+ * without an acknowledgement retry.
  */
 export async function loseWorker(program, owner) {
   const name = 'figs';
-  await insist(program, { name, id: 'earlier' }); // one that no client will send again
+  await insist(program, { name, id: 'earlier' }); // never sent again
   const adds = Array.from({ length: LOST }, (_, index) => ({ name, id: `${name}-${index}` }));
   const reads = Array.from({ length: WORKERS }, (_, client) => ({
     name,
@@ -205,18 +213,9 @@ export async function loseWorker(program, owner) {
   }));
   const questions = await connectAll(program, [...adds, ...reads]);
   const first = program.events.length;
-  const { answers, requests, victim, late } = await whileStill(owner, async () => {
-    const sent = await send(program, questions);
-    const [dying] = sent.requests.flatMap((request) => request?.pid ?? []);
-    if (dying) kill(program, [dying]);
-    const told = await Promise.all(sent.asked);
-    const left = questions.filter((_, index) => told[index].status === 503);
-    const other = left.map(({ agent }, client) => ({
-      ...{ agent, client, name: `late-${client}`, id: 'late', isRead: true },
-    }));
-    const { asked } = await send(program, other);
-    return { answers: told, requests: sent.requests, victim: dying, late: asked };
-  });
+  const { answers, requests, victim, late } = await whileOwnerFrozen(owner, () =>
+    killWhileAsking(program, questions),
+  );
   const later = (await Promise.all(late)).map((answer) => ({ answer, count: countOf(answer) }));
   disconnectAll(questions);
   await program.until((events) => !victim || hasExited(events, victim), SEEN_MS);
@@ -237,15 +236,15 @@ export async function loseWorker(program, owner) {
   };
 }
 
-/** The same with Redis. The dead worker's successor connects to it then: whatever it does at its start, it has done. */
+/** The same with Redis, to which the killed worker's successor connects at its start. */
 export async function loseWorkerOfStore({ program, store }) {
   const seen = await loseWorker(program, store);
   await program.until((events) => servingIn(events).length >= WORKERS, NEWCOMER_MS);
-  await readByAll(program, 'figs'); // by now each has a connection to Redis
+  await readByAll(program, 'figs'); // so that each worker is connected to Redis
   return { ...seen, told: await readByAll(program, 'figs') };
 }
 
-/** How long a worker took for a request, by its own clock; where that is not known, how long the client waited. */
+/** The worker's own time for a request; if unknown, the client's. */
 function waitedMsOf(program, request, { sentMs, doneMs }) {
   const { pid, url, startMs } = request ?? {};
   const isIt = (one) => one.pid === pid && one.url === url && one.startMs === startMs;
@@ -253,7 +252,7 @@ function waitedMsOf(program, request, { sentMs, doneMs }) {
   return endMs === undefined ? doneMs - sentMs : endMs - startMs;
 }
 
-/** Every client comes once, from its own address, over a new connection. */
+/** One visit of every client, from its own address, over a new connection. */
 async function visit(program, clients) {
   const visits = await Promise.all(
     clients.map(async (client) => {
@@ -264,7 +263,7 @@ async function visit(program, clients) {
       return { client, answer, pid: bodyOf(answer)?.pid };
     }),
   );
-  if (visits.some(({ pid }) => pid === undefined)) await program.ended(SEEN_MS); // did the server end?
+  if (visits.some(({ pid }) => pid === undefined)) await program.ended(SEEN_MS); // perhaps the server has exited
   return visits;
 }
 
@@ -277,7 +276,7 @@ const noAddress = (client) =>
 
 const servedBy = (visits) => new Set(visits.flatMap(({ pid }) => pid ?? []));
 
-/** All clients come twice. Scouts from other addresses come before: where they miss a worker it may still be starting. */
+/** All clients visit twice, after scouts from other addresses: a worker that these don't reach may still be starting. */
 export async function visitInTurn(program) {
   const scouts = await visit(program, SCOUTS);
   if (servedBy(scouts).size < PLACES) await program.settled(() => false, SETTLED_MS);
@@ -286,8 +285,8 @@ export async function visitInTurn(program) {
 }
 
 /**
- * A worker dies. When the primary has heard of it, and before another is ready, all clients come once more. Then one of the
- * clients that lost their worker comes until a new one has taken the place: the server must survive that as well.
+ * Kills a worker. All clients visit again between its exit and the start of its successor; then one of the clients that lost
+ * their worker repeats its visit until the successor serves.
  */
 export async function visitAfterDeath({ program, rounds }) {
   const homes = new Map(rounds[1].map(({ client, pid }) => [client, pid]));
@@ -313,15 +312,15 @@ export async function startStore(launch, start) {
   return { store, program };
 }
 
-/** A cluster starts, and there is no Redis. */
+/** A cluster that starts without Redis. */
 export async function startWithoutStore(launch) {
-  const env = { NODE_CLUSTER_WORKERS: '1', REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+  const env = { NODE_CLUSTER_WORKERS: '1', REDIS_URL: `redis://127.0.0.1:${await reservePort()}` };
   const program = await launch({ args: ['--state', 'redis'], env });
   const listens = await program.ready(1);
   return { program, listens, silent: listens ? await askWhileAway(program) : [] };
 }
 
-/** Redis goes away, clients ask, and a new Redis takes its place, which knows nothing. */
+/** Redis exits, clients ask, and an empty Redis replaces it. */
 export async function loseStore(launch, { store, program }) {
   await store.stop();
   const silent = await askWhileAway(program);
@@ -338,7 +337,6 @@ export async function loseStore(launch, { store, program }) {
   };
 }
 
-/** Some increments, and a count. */
 async function askWhileAway(program) {
   const first = program.events.length;
   const adds = ['a', 'b', 'c'].map((id) => ({ name: GONE, id }));
@@ -356,10 +354,7 @@ async function askWhileAway(program) {
   });
 }
 
-/**
- * How long one client waits for what its worker knows, and for a count that the worker has to ask for: over one connection,
- * so from one worker, in turn. It decides nothing.
- */
+/** One client's latency for an answer from its worker's memory and for a count from the owner, over one connection; decides nothing. */
 export async function measureCost({ drawn, measured, isLonger }, primary, redis) {
   const budgetMs = isLonger ? BUDGET.longerMs : BUDGET.usualMs;
   const own = [];
@@ -384,7 +379,7 @@ export async function measureCost({ drawn, measured, isLonger }, primary, redis)
   });
 }
 
-/** Milliseconds, as many of each kind: there and back again, so that any drift affects both. */
+/** Milliseconds of both kinds, alternating so that drift affects both. */
 async function measureWaits({ url }, budgetMs) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const wait = async (path) => {
@@ -404,13 +399,13 @@ async function measureWaits({ url }, budgetMs) {
   return { own: waits.own.slice(2 * WARM_UP), asked: waits.asked.slice(2 * WARM_UP) };
 }
 
-/** The median, and its 95 % interval: once in twenty times it is this far from the middle, counted in values. */
+/** The median and its 95 % interval, from the ranks of a binomial distribution. */
 function medianOf(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const reach = Math.ceil(Math.sqrt(sorted.length)); // 1.96 standard deviations of a half each
+  const halfRanks = Math.ceil(Math.sqrt(sorted.length)); // 1.96 standard deviations of a half each
   const at = (index) => sorted[Math.min(sorted.length - 1, Math.max(0, index))];
-  return { value: at(middle), low: at(middle - reach), high: at(middle + reach) };
+  return { value: at(middle), low: at(middle - halfRanks), high: at(middle + halfRanks) };
 }
 
 const inMicroseconds = (waits) => Math.round(medianOf(waits).value * 1_000);

@@ -8,17 +8,17 @@ import {
   demandMachines,
   demandMachinesStop,
   demandOwnPorts,
-  demandReason,
+  demandStartFailure,
   demandReturn,
   demandValid,
 } from './demands.js';
 import {
   askEveryBackend,
-  askWhoIsThere,
+  askClientAddress,
   failToStart,
   killMachine,
   measureWays,
-  openDoor,
+  startBehindNginx,
   openMachines,
   stopInFlight,
   stopMachines,
@@ -43,31 +43,35 @@ const tasks = {
 const PORTS = cpus().length === 4 ? 3 : 4;
 
 export default check('10-nginx-ports', tasks, (lesson) => {
-  const { launch, observe, meanwhile, hold, holdInSteps, measure } = lesson;
-  const nginx = meanwhile([], () => demandTool('nginx'));
+  const { launch, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
+  const nginx = observeInParallel([], () => demandTool('nginx'));
   const stop = (how) => async (bin) =>
-    stopInFlight(await openDoor(launch, { count: 1, nginx: bin }), how);
+    stopInFlight(await startBehindNginx(launch, { count: 1, nginx: bin }), how);
 
-  const many = observe([nginx], (bin) => openDoor(launch, { count: PORTS, nginx: bin }));
-  const machines = meanwhile([nginx, many], (bin) => openMachines(launch, bin), { isSlow: true });
-  const death = meanwhile([machines], killMachine, { isSlow: true });
-  const machinesStopped = meanwhile([machines, death], stopMachines);
+  const many = observe([nginx], (bin) => startBehindNginx(launch, { count: PORTS, nginx: bin }));
+  const machines = observeInParallel([nginx, many], (bin) => openMachines(launch, bin), {
+    isSlow: true,
+  });
+  const death = observeInParallel([machines], killMachine, { isSlow: true });
+  const machinesStopped = observeInParallel([machines, death], stopMachines);
   const asked = observe([many], askEveryBackend);
-  const told = observe([many], askWhoIsThere);
+  const told = observe([many], askClientAddress);
   hold('own-ports', [many], demandOwnPorts);
   hold('conf-valid', [many], demandValid);
   hold('one-front-door', [many, asked], demandEveryBackend, { needs: ['conf-valid'] });
   const needs = ['one-front-door'];
   hold('client-known', [many, told], demandClientKnown, { needs });
 
-  const stops = ['SIGTERM', 'Ctrl-C'].map((how) => meanwhile([nginx, asked], stop(how)));
+  const stops = ['SIGTERM', 'Ctrl-C'].map((how) => observeInParallel([nginx, asked], stop(how)));
   const steps = stops.map((stopped) => /** @type {any} */ ([[stopped], demandCleanStop]));
   holdInSteps('stops-clean', steps, { needs });
   const failures = [
-    meanwhile([asked], () => failToStart(launch, { NGINX_BIN: '/nowhere/nginx' })),
-    meanwhile([nginx, asked], (bin) => failToStart(launch, { NGINX_BIN: bin, PORT: '99999' })),
+    observeInParallel([asked], () => failToStart(launch, { NGINX_BIN: '/nowhere/nginx' })),
+    observeInParallel([nginx, asked], (bin) =>
+      failToStart(launch, { NGINX_BIN: bin, PORT: '99999' }),
+    ),
   ];
-  const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandReason]));
+  const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandStartFailure]));
   holdInSteps('says-why-not', reasons, { needs: ['conf-valid'] });
 
   hold('machines-serve', [machines, death], demandMachines, { needs });

@@ -1,4 +1,4 @@
-/** What lesson 10 demands of what was seen, in the order of its promises. */
+/** Lesson 10: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   Undecided,
   demand,
@@ -8,13 +8,13 @@ import {
   momentOf,
   primaryExitMoment,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import { MACHINES, WORKERS, serversIn } from './looks.js';
 
-const MARKED = 6; // moments of a kind
+const MARKED = 6; // moments of a kind in the X-ray
 
-/** What nginx says when it cannot continue. */
+/** Matches nginx's fatal errors. */
 const emergencyOf = (program) =>
   /\[emerg\] (?:\d+#\d+: )?(.*)/
     .exec(program.output())?.[1]
@@ -52,9 +52,9 @@ export function demandOwnPorts({ program, count }) {
     expected,
     got: `Processes that listen: ${pids.size}; ports: ${list(ports) || 'none'}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       'Without the cluster module two processes cannot share a port. PORT 0 asks the system for a free one.',
-    try: 'look at how the servers are started: how many, and each in a process of its own?',
+    try: 'look at how the servers are started: how many, and each in its own process?',
     shows: serversShown(program),
   });
 }
@@ -75,7 +75,7 @@ export function demandValid({ program, count, first, hasNginx }) {
   (hasNginx ? demandInTime : demand)(first, {
     ...story,
     got: `Nothing listens on port ${program.port}.`,
-    why: whyOfCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
+    why: describeCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
     try: 'look at where nginx listens in conf.js, and whether server.js starts it',
   });
 }
@@ -110,28 +110,15 @@ export function demandClientKnown({ program }, { answer, localAddress, claimed }
     got: answer.status === 200 ? `It says ${said}.` : `The answer was ${wordsOf(answer)}.`,
     why:
       said === claimed
-        ? "nginx passes its client's headers on as they are, even one that lies."
+        ? "nginx passes its client's headers on as they are, even a false one."
         : 'To the server the client is nginx, at 127.0.0.1, unless nginx says otherwise.',
     try: 'look at the location: what does nginx say of its client?',
     shows: requestsShown(program, '/client'),
   });
 }
 
-/** What was in flight is answered, and all of the program is gone. */
-export function demandCleanStop({
-  program,
-  how,
-  opening,
-  answers,
-  lost,
-  late = [],
-  half,
-  fate,
-  left,
-  files,
-  output,
-  signalMs,
-}) {
+export function demandCleanStop(end) {
+  const { program, how, opening, fate, output, signalMs } = end;
   const expected = `${how}: what is in flight is answered, everything exits, the folder is removed, and the exit code is 0.`;
   demandInTime(opening?.status === 200, {
     expected: 'With one server nginx leads to that.',
@@ -148,10 +135,28 @@ export function demandCleanStop({
   };
   demand(!fate?.signal, {
     ...story,
-    got: `It was ended by ${fate?.signal}.`,
+    got: `It was killed by ${fate?.signal}.`,
     why: 'Without a handler a signal ends this process at once. nginx has no channel to it, so nothing stops nginx.',
     try: 'look at which signals your program handles',
   });
+  demandClientsAnswered(end, story);
+  demandInTime(fate, {
+    ...story,
+    got: 'It is still running.',
+    why: 'It exits by itself when its children have exited and no timer is set.',
+    try: 'look for what is still running after the signal',
+  });
+  demand(fate?.code === 0, {
+    ...story,
+    got: `It exited with code ${fate?.code}.`,
+    why: "A stop on request isn't a failure.",
+    try: 'set process.exitCode only when something has failed',
+  });
+  demandNothingLeft(end, story);
+}
+
+/** Requests in flight, later requests, and a request of which nginx has half must be answered. */
+function demandClientsAnswered({ answers, lost, late = [], half }, story) {
   demand(lost.length === 0, {
     ...story,
     got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
@@ -173,22 +178,9 @@ export function demandCleanStop({
       : 'nginx itself had exited. SIGTERM and SIGINT are a fast stop for it: it hangs up. Ctrl-C reaches it too, unless it was started detached.',
     try: 'look at how you stop nginx, and what ends before it has',
   });
-  demandInTime(fate, {
-    ...story,
-    got: 'It is still running.',
-    why: 'It exits by itself when its children have exited and no timer is set.',
-    try: 'look for what is still running after the signal',
-  });
-  demand(fate?.code === 0, {
-    ...story,
-    got: `It exited with code ${fate?.code}.`,
-    why: "Stopping when you are told to isn't a failure.",
-    try: 'set process.exitCode only when something has failed',
-  });
-  demandNothingLeft({ left, files }, story);
 }
 
-/** @param {any} end @param {any} story @param {string} [crash]  an error that nothing handled */
+/** @param {any} end @param {any} story @param {string} [crash]  an unhandled error */
 function demandNothingLeft({ left, files }, story, crash) {
   demandInTime(left.length === 0, {
     ...story,
@@ -208,8 +200,7 @@ function demandNothingLeft({ left, files }, story, crash) {
   });
 }
 
-/** nginx could not start. */
-export function demandReason({ program, env, fate, left, files, output }) {
+export function demandStartFailure({ program, env, fate, left, files, output }) {
   const cause = env.PORT ? `PORT is ${env.PORT}, which isn't a port` : 'there is no nginx';
   const story = {
     expected: `When nginx cannot start, because ${cause}: a message, exit code 1, and nothing is left.`,
@@ -224,7 +215,7 @@ export function demandReason({ program, env, fate, left, files, output }) {
   });
   demand(fate?.code === 1, {
     ...story,
-    got: `It ended with ${howItEnded(fate ?? {})}.`,
+    got: `It exited (${howItEnded(fate ?? {})}).`,
     why: 'A script or a service manager looks at the exit code, and takes 0 for "all is well".',
     try: 'look at the exit code when nginx cannot start',
   });
@@ -234,7 +225,7 @@ export function demandReason({ program, env, fate, left, files, output }) {
     why: 'Exit code 1 alone tells the person on call nothing.',
     try: 'look at where the words of nginx go, and what you print yourself',
   });
-  const [crash] = /spawn \S+ E[A-Z]+/.exec(whyOfCrash(program.events) ?? '') ?? [];
+  const [crash] = /spawn \S+ E[A-Z]+/.exec(describeCrash(program.events) ?? '') ?? [];
   demandNothingLeft({ left, files }, story, crash);
 }
 
@@ -250,7 +241,9 @@ export function demandMachines(
   (isElsewhere ? demand : demandInTime)(machines.length === MACHINES.length, {
     ...story,
     got: `Listening on ${list(addresses) || 'nothing'}.`,
-    why: ['Two machines have two addresses.', whyOfCrash(program.events)].filter(Boolean).join(' '),
+    why: ['Two machines have two addresses.', describeCrash(program.events)]
+      .filter(Boolean)
+      .join(' '),
     try: 'look at how the machines are started: each on its address, with the port of nginx',
   });
   demandInTime(first?.status === 200, {
@@ -277,7 +270,7 @@ const withoutAddress = (address) => ({
   try: 'sudo ifconfig lo0 alias 127.0.0.2 && sudo ifconfig lo0 alias 127.0.0.3 (gone after a restart)',
 });
 
-/** A machine has died with requests in flight: each was answered by the other, and no POST was sent twice. */
+/** The other machine answered the requests of the killed one, and no POST was sent twice. */
 export function demandAnotherAnswers({
   program,
   address,
@@ -294,9 +287,10 @@ export function demandAnotherAnswers({
   const expected = `Machine ${address} dies with ${hit} requests in flight. All ${answers.length} requests are answered.`;
   demand(!fate, {
     ...{ ...story, expected },
-    got: `The program ended with ${howItEnded(fate ?? {})}.`,
+    got: `The program exited (${howItEnded(fate ?? {})}).`,
     why:
-      whyOfCrash(program.events) ?? 'One machine has died; the other, and nginx, should continue.',
+      describeCrash(program.events) ??
+      'One machine has died; the other, and nginx, should continue.',
     try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
   });
   const lost = answers.filter(({ status }) => status !== 200);
@@ -315,7 +309,7 @@ export function demandAnotherAnswers({
   });
 }
 
-/** It is started again, where nginx looks for it, and is asked again. */
+/** The machine listens again at its old address, and gets requests again. */
 export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }) {
   const [before, after = before] = ports;
   const started = eventsOf(program.events, 'child').filter((child) => child.t > deadMs);
@@ -342,7 +336,6 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
   });
 }
 
-/** With --machines it is told to stop. */
 export function demandMachinesStop({ program, started, fate, printed }) {
   const story = {
     expected: 'SIGTERM with --machines: both machines exit, and none is started again.',

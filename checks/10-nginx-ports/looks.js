@@ -1,7 +1,4 @@
-/**
- * What the check of lesson 10 does to the program: it asks through nginx, presses Ctrl-C while requests are in flight, takes
- * nginx away, and kills one of two machines.
- */
+/** Lesson 10: requests through nginx, a stop with requests in flight, a start without nginx, and one of two machines killed. */
 import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
@@ -22,26 +19,26 @@ import {
   ratioOf,
   requestsOf,
   saturate,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   watchMachine,
 } from '../../lib/check/checking.js';
 
 export const MACHINES = ['127.0.0.2', '127.0.0.3'];
 export const WORKERS = 2; // of each machine
-const PATIENCE_MS = 5_000; // with one request
+const PATIENCE_MS = 5_000; // of a client, for one request
 const KNOCK_MS = 10;
-const MOST_ASKED = 60; // with a random choice among four, one is missed once in ten million checks
-const CLAIMED = '192.0.2.7'; // an address for examples: nobody has it
+const MOST_ASKED = 60; // a random choice among four servers misses one in one of ten million checks
+const CLAIMED = '192.0.2.7'; // reserved for documentation (RFC 5737)
 const IN_FLIGHT = 6;
 const LATE_CLIENTS = 3;
-const BURST = 12; // requests at once: more than one for each worker of two machines
-const POSTS = 6; // nginx asks in turn: some are for the machine that dies
-const ARRIVE_MS = 100; // an answer takes some milliseconds
-const TAKEN_MS = 3_000; // nginx takes a request at once
-const HEARD = 2; // turns of an event loop: a signal has been handled
+const BURST = 12; // requests at once, more than one for each worker of two machines
+const POSTS = 6; // nginx alternates, so some go to the killed machine
+const ARRIVE_MS = 100; // an answer takes a few milliseconds
+const TAKEN_MS = 3_000; // nginx accepts a request at once
+const HEARD = 2; // turns of an event loop, in which it handles a signal
 const LATE_SERVERS_MS = 5_000;
-const BOOT_MS = 8_000; // a second and a start, in fact
+const BOOT_MS = 8_000; // usually one second and a start
 const RETURN_MS = 4_000;
 const PAUSE_MS = 10; // between two requests
 const WORK_MS = 90; // a window of blocking work
@@ -53,8 +50,11 @@ const LATENCY = { warmUp: 10, rounds: 20 }; // each side twice a round
 export const serversIn = ({ events, pid: first }) =>
   eventsOf(events, 'listening').filter(({ pid }) => pid !== first);
 
-/** Starts the program and knocks until something answers on its port, or nothing more is going to happen. */
-export async function openDoor(launch, { count, nginx, args = /** @type {string[]} */ ([]) }) {
+/** Starts the program, and retries until its port answers or the program is at rest. */
+export async function startBehindNginx(
+  launch,
+  { count, nginx, args = /** @type {string[]} */ ([]) },
+) {
   const env = { NODE_CLUSTER_WORKERS: String(count), NGINX_BIN: nginx };
   const program = await launch({ args, env, temporary: 'temporary' });
   let first;
@@ -71,18 +71,18 @@ export async function openDoor(launch, { count, nginx, args = /** @type {string[
   isOver = true;
   await knocking;
   if (first && first.status !== 200)
-    // the servers may come after the door
+    // nginx may be up before the servers
     await program.until(() => serversIn(program).length >= count, LATE_SERVERS_MS);
   return { program, count, first, hasNginx: !program.fate && hasNative(program) };
 }
 
-/** Does a process of the program run that isn't Node.js? */
+/** Does the program run a process without the probe, which must be nginx? */
 function hasNative(program) {
   const known = new Set(program.events.map(({ pid }) => pid));
   return program.survivors().some((pid) => !known.has(pid));
 }
 
-/** Asks one after the other until every server has answered, or more than enough were asked. */
+/** Asks until every server has answered, MOST_ASKED times at most. */
 export async function askEveryBackend({ program, count, first }) {
   if (first?.status !== 200) return { answers: [], pids: [] };
   const since = program.events.length;
@@ -94,8 +94,8 @@ export async function askEveryBackend({ program, count, first }) {
   return { answers, pids: [...seen()] };
 }
 
-/** A client with an address other than nginx's claims a third one: which does the server see? */
-export async function askWhoIsThere({ program }) {
+/** A client claims another address than its own, which isn't nginx's either: which one does the server see? */
+export async function askClientAddress({ program }) {
   const localAddress = (await canListen(0, '127.0.0.9')) ? '127.0.0.9' : '127.0.0.1';
   const agent = new Agent({ localAddress });
   const headers = { 'x-forwarded-for': CLAIMED };
@@ -105,9 +105,8 @@ export async function askWhoIsThere({ program }) {
 }
 
 /**
- * The signal comes while requests are in flight, and more clients come just after it. One client has sent only half of its
- * request to nginx, and sends the rest when all others have been answered: until then there must be an nginx that reads it, and
- * a server that answers.
+ * Stops the program while requests are in flight, and sends more just after the signal. One client has sent half of its request
+ * and sends the rest last: until then nginx must read, and a server must answer.
  */
 export async function stopInFlight({ program, first }, how) {
   if (first?.status !== 200) return { program, how, opening: first, answers: [], lost: [] };
@@ -115,9 +114,9 @@ export async function stopInFlight({ program, first }, how) {
   const since = program.events.length;
   let late = /** @type {any[]} */ ([]);
   let half;
-  const stopped = await stopAtWork(program, how, {
+  const stopped = await stopUnderLoad(program, how, {
     ...{ path: '/report', times: IN_FLIGHT },
-    meanwhile: async (signalMs) => {
+    afterSignal: async (signalMs) => {
       const isOver = (isDone) => (events) => program.fate || isDone(events);
       const isHeard = isOver((events) => haveTurned(events, [program.pid], HEARD, signalMs));
       await program.until(isHeard, PATIENCE_MS);
@@ -126,14 +125,14 @@ export async function stopInFlight({ program, first }, how) {
       const reports = (events) => requestsOf(events.slice(since), '/report');
       const areDone = isOver((events) => reports(events).every(({ endMs }) => endMs));
       await program.until(areDone, PATIENCE_MS);
-      await sleep(ARRIVE_MS); // servers that were told to exit now do
+      await sleep(ARRIVE_MS); // for servers that got a signal to exit
       half = await sendRest();
     },
   });
   return { opening: first, half, late, ...stopped, files: readdirSync(program.temporary) };
 }
 
-/** A client that has begun its request: nginx waits for one more byte. Returns what sends it, and tells the status that came. */
+/** Sends all but the last byte of a request; the returned function sends that, and resolves to the status. */
 async function sendHalf(program) {
   const socket = connect(program.port, '127.0.0.1');
   let told = '';
@@ -154,7 +153,7 @@ async function sendHalf(program) {
   };
 }
 
-/** nginx cannot start. @returns {Promise<any>} */
+/** A start in which nginx fails. @returns {Promise<any>} */
 export async function failToStart(launch, env) {
   const all = { NODE_CLUSTER_WORKERS: '1', ...env };
   const program = await launch({ env: all, temporary: 'temporary' });
@@ -171,7 +170,7 @@ export async function failToStart(launch, env) {
   };
 }
 
-/** The machines of a run: the address of each, its workers, and the process that forked them. */
+/** Each machine's address, workers, and the process that forked them. */
 function machinesOf({ events }) {
   const parents = new Map(eventsOf(events, 'start').map(({ pid, ppid }) => [pid, ppid]));
   const machines = new Map();
@@ -190,17 +189,14 @@ export async function openMachines(launch, nginx) {
   const missing = /** @type {string[]} */ ([]);
   for (const address of MACHINES) if (!(await canListen(0, address))) missing.push(address);
   if (missing.length > 0) return { missing };
-  const door = await openDoor(launch, { count: WORKERS, nginx, args: ['--machines'] });
+  const door = await startBehindNginx(launch, { count: WORKERS, nginx, args: ['--machines'] });
   return { ...door, missing, machines: machinesOf(door.program) };
 }
 
-/**
- * One machine dies with requests in flight: its workers are killed, and it exits. Then it is waited for, until it listens again,
- * and has been asked again.
- */
+/** Kills the workers of a machine with requests in flight; then waits until it listens again and has answered. */
 export async function killMachine({ program, first, machines = /** @type {any[]} */ ([]) }) {
   const working = machines.filter(({ workers }) => workers.length > 0);
-  if (first?.status !== 200 || working.length < MACHINES.length) return undefined; // that is reported elsewhere
+  if (first?.status !== 200 || working.length < MACHINES.length) return undefined; // another promise reports that
   const [{ address, port, workers }] = working;
   const gets = askReports(program, 'GET', BURST);
   const posts = askReports(program, 'POST', POSTS);
@@ -237,7 +233,7 @@ export async function killMachine({ program, first, machines = /** @type {any[]}
   };
 }
 
-/** Asks for reports at once: the answer to each, and each time that a server has begun it. */
+/** Requests reports at once: their answers, and each server that has begun one. */
 const askReports = (program, method, times) =>
   Array.from({ length: times }, (_, id) => {
     const path = `/report?${method}=${id}`;
@@ -247,27 +243,27 @@ const askReports = (program, method, times) =>
 
 const answersTo = (asked) => Promise.all(asked.map(({ answered }) => answered));
 
-/** The workers that listen on this address, without those of earlier. */
+/** The workers on this address that have started since. */
 const freshIn = (program, address, earlier) =>
   machinesOf(program)
     .filter((one) => one.address === address)
     .flatMap(({ workers }) => workers)
     .filter((pid) => !earlier.includes(pid));
 
-/** Both machines are up, and the program is told to stop. */
+/** Stops the program with both machines. */
 export async function stopMachines({ program }) {
-  if (!program) return undefined; // as above
+  if (!program) return undefined; // another promise reports that
   const isStart = ({ what, pid }) => what === 'child' && pid === program.pid;
   const end = await episode(
-    ...[program, 'SIGTERM', () => program.tellToStop('SIGTERM')],
+    ...[program, 'SIGTERM', () => program.askToStop('SIGTERM')],
     (since) => program.fate || since.some(isStart),
   );
   return { program, ...end, started: end.events.filter(isStart) };
 }
 
-/** The ports behind nginx beside one of them alone, with the same work. It decides nothing. */
+/** All servers behind nginx against one of them, with the same work; decides nothing. */
 export async function measureWays(
-  { launch, isLonger, measured, drawn, conditionsWere },
+  { launch, isLonger, measured, drawn, addConditions },
   { program: ports, count },
 ) {
   const load = createLoad();
@@ -285,7 +281,7 @@ export async function measureWays(
     isEnough: ({ one: control, ports: candidate }) => isNarrow(control, candidate),
     budgetMs: isLonger ? BUDGET.longerMs : BUDGET.usualMs,
   });
-  const note = disturbanceOf(conditionsWere(machine()));
+  const note = disturbanceOf(addConditions(machine()));
   load.close();
   for (const [name, label] of [
     ['ports', `blocking work, ${count} ports behind nginx against one process`],
@@ -301,7 +297,7 @@ export async function measureWays(
   await drawLatency(drawn, cluster ? { ...urls, cluster: cluster.url } : urls);
 }
 
-/** One of the servers behind nginx, without nginx. @returns {any} */
+/** One server without nginx. @returns {any} */
 function aloneOf(program) {
   const [{ address, port }] = serversIn(program);
   return {
@@ -325,7 +321,7 @@ function isNarrow(control, candidate) {
   return high < NARROW * low;
 }
 
-/** What the way costs: one client with a connection to each, which asks them in turn. */
+/** Latency with and without nginx: one client with a connection to each, alternating. */
 async function drawLatency(drawn, urls) {
   const agent = new Agent({ keepAlive: true });
   const sides = Object.entries(urls).map(([name, url]) => ({

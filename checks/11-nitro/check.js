@@ -45,23 +45,25 @@ const tasks = {
 };
 
 export default check('11-nitro', tasks, (lesson) => {
-  const { observe, meanwhile, hold, holdInSteps, measure } = lesson;
+  const { observe, observeInParallel, hold, holdInSteps, measure } = lesson;
   const built = observe([], () => build(lesson));
   const single = observe([built], (seen) => startSingle(lesson, seen));
   const work = observe([single], workOf);
   const main = observe([built], (seen) => startCluster(lesson, seen, WORKERS));
   const homes = observe([main], askUntilAllAnswer);
   const answers = observe([single, main], (...programs) => answersOf(programs));
-  const byDefault = meanwhile([built], (seen) => forkByDefault(lesson, seen));
-  const terminated = meanwhile([byDefault], async ({ program }) =>
+  const byDefault = observeInParallel([built], (seen) => forkByDefault(lesson, seen));
+  const terminated = observeInParallel([byDefault], async ({ program }) =>
     stop(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
   );
   /** A look at a separate program. */
   const apart = (look) =>
-    meanwhile([built], async (seen) => look(await startCluster(lesson, seen)), { isSlow: true });
+    observeInParallel([built], async (seen) => look(await startCluster(lesson, seen)), {
+      isSlow: true,
+    });
   const interrupted = apart((program) => stop(program, 'Ctrl-C'));
   const killed = apart(killWorkers);
-  const failed = meanwhile([built], (seen) => failToStart(lesson, seen), { isSlow: true });
+  const failed = observeInParallel([built], (seen) => failToStart(lesson, seen), { isSlow: true });
 
   hold('builds', [built], demandBuilds, { isGate: true });
   holdInSteps('preset-forks', [

@@ -1,4 +1,4 @@
-/** Lesson 11: what is demanded of what was seen, in the words that a learner reads. */
+/** Lesson 11: judges what looks.js saw, in the sentences that a learner reads. */
 import {
   demand,
   demandInTime,
@@ -14,12 +14,13 @@ import {
   primaryExitMoment,
   quickestOf,
   requestsOf,
-  whyOfCrash,
+  describeCrash,
 } from '../../lib/check/checking.js';
 import {
   AT_WORK,
   IN_FLIGHT,
   MANY,
+  PAIR,
   PRETENDED_CORES,
   WORKERS,
   outputOf,
@@ -28,7 +29,7 @@ import {
 
 const LEAST_WORK_MS = 9.5;
 const ENOUGH_FAILED = 5;
-const MARKED = 6; // moments of a kind
+const MARKED = 6; // moments of a kind in the X-ray
 const TELL =
   'look at how Nitro learns the number of workers, and whether that comes before the build is loaded.';
 
@@ -55,7 +56,7 @@ export function demandBuilds(built) {
   const broken = builds.find(({ code }) => code !== 0);
   demand(!broken, {
     expected: 'Both builds end with exit code 0.',
-    got: `${broken?.command} ended with exit code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
+    got: `${broken?.command} exited with code ${broken?.code}. ${errorIn(broken?.output ?? '')}`,
     why: "You can't start what Nitro can't build.",
     try: 'npm run build --prefix lessons/11-nitro',
     output: broken?.output,
@@ -83,7 +84,7 @@ export function demandBuilds(built) {
   });
 }
 
-/** The line where nitropack says what is wrong, or, if that line only announces it, the next one. */
+/** nitropack's error line, or the line below if that only announces it. */
 function errorIn(output) {
   const lines = output.split('\n').filter((line) => line.trim() !== '');
   const first = lines.findIndex((line) => /error/i.test(line));
@@ -110,6 +111,15 @@ export function demandForks(program, { requests, answers }) {
   const { events, port } = program;
   const output = program.output();
   const forks = forksOf(events).length;
+  const killed = exitsOf(events).filter(({ signal }) => signal);
+  demand(forks <= WORKERS || killed.length === 0, {
+    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    got: `It forked ${forks}, and ${killed[0]?.signal} killed ${killed.length} of them, though nothing had told it to stop.`,
+    why: 'A function that is called where a handler is set runs at once, not when the signal arrives.',
+    try: 'look at the lines that set the signal handlers: do they pass a function, or call it?',
+    shows: exitsShown(program),
+    output,
+  });
   demand(forks === WORKERS, {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
     got: `It forked ${forks}.`,
@@ -125,7 +135,7 @@ export function demandForks(program, { requests, answers }) {
     expected: 'The workers answer, the primary does not.',
     got: `Process ${strangers[0]?.pid}, which isn't a worker, answered ${strangers.length} requests.`,
     why: 'While the primary works it deals out no connections.',
-    try: 'import() the node-cluster build in every process: it knows which one is the primary',
+    try: 'look at which processes load the build: it knows by itself which one is the primary',
     shows: shown(program, strangers, 'a request, in no worker'),
     output,
   });
@@ -134,7 +144,7 @@ export function demandForks(program, { requests, answers }) {
     expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests.`,
     got: `${idle.length} of them answered none.${error ? ` A request failed: ${error}.` : ''}`,
     why:
-      whyOfCrash(events) ??
+      describeCrash(events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'look at which process reaches the import: each one has to',
     output,
@@ -152,7 +162,7 @@ export function demandCores({ forks, program }) {
     expected: `${PRETENDED_CORES} workers, where os.availableParallelism() is ${PRETENDED_CORES}.`,
     got: `It forked ${forks}.`,
     why:
-      whyOfCrash(program.events) ??
+      describeCrash(program.events) ??
       "os.cpus().length, Nitro's default, counts cores that this process may not be allowed to use.",
     try: 'look at what the number is when NODE_CLUSTER_WORKERS is not set',
     shows: forksShown(program),
@@ -208,18 +218,18 @@ export function demandSameAnswers(rows, program) {
 }
 
 export function demandCleanStop(seen) {
-  const { program, how, fate, workers, exits, left, behind, lost, output } = seen;
+  const { program, how, fate, workers, exits, left, lost, output } = seen;
   const theirs = program.events.filter(({ pid }) => workers.includes(pid));
   const story = {
     expected: `${how}: the workers answer the requests in flight, all exit, then the primary, with exit code 0.`,
     shows: exitsShown(program),
     output,
   };
-  demand(!whyOfCrash(theirs), {
+  demand(!describeCrash(theirs), {
     ...story,
-    got: 'A worker threw.',
-    why: `${whyOfCrash(theirs)}. In a worker cluster.workers is undefined: only a primary has workers.`,
-    try: 'the signal handlers only if (cluster.isPrimary)',
+    got: `${describeCrash(theirs)}.`,
+    why: 'It was a worker. There cluster.workers is undefined: only a primary has workers.',
+    try: 'look at the signal handlers: which processes set them?',
     shows: shown(program, eventsOf(theirs, 'crash'), 'throws'),
   });
   demand(left.length === 0, {
@@ -243,29 +253,33 @@ export function demandCleanStop(seen) {
     why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'look at what sets the exit code: Nitro ends the primary by itself',
   });
+  demandNoneCut(seen, story);
+}
+
+function demandNoneCut({ workers, behind, lost }, story) {
   demand(behind.length === 0, {
     ...story,
     got: `The primary exited before ${behind.length} of its ${workers.length} workers.`,
-    why: 'When the primary is gone, so is the container, along with all requests in flight.',
-    try: 'look at what the signal handler does beside passing the signal on: Nitro ends the primary',
+    why: "Nitro ends the primary when no worker is on its list. process.exit() doesn't wait for that, and disconnect() takes a worker off the list at once.",
+    try: 'look at what the signal handler does beside passing the signal on',
   });
   demand(lost.length === 0, {
     ...story,
     got: `${lost.length} of ${IN_FLIGHT} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
-    why: 'A worker that gets SIGTERM answers first: Nitro sees to that. One that gets SIGKILL does not.',
+    why: 'A worker that gets SIGTERM answers first: Nitro sees to that. A worker that gets SIGKILL does not.',
     try: 'look at which signal the workers get',
   });
 }
 
 const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 
-/** Each worker fails to start. A program that refuses the port before it forks has nothing to count. */
+/** Each worker fails to start; a program that refuses the port before it forks is fine. */
 export function demandGivesUp({ program, fate, forks, ends, output }) {
   if (forks === 0 && fate?.code === 1) return;
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
-    why: "Nitro's primary forks another worker at once for each that exits, forever: that keeps the cores busy, and no one notices.",
+    why: "Nitro's primary replaces each at once, forever, and no one notices. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
     shows: exitsShown(program),
     output,
   };
@@ -273,16 +287,28 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const got = isTold
     ? `It said so and carried on: ${ends} workers had exited before they listened.`
     : `${ends} workers had exited before they listened, and it was still running.`;
-  const repair = isTold
-    ? 'process.exit(1); after the message: process.exitCode alone ends nothing while Nitro forks'
-    : "in cluster.on('exit', ...): count the workers in a row that were never 'listening'; at five process.exit(1)";
-  demand(fate || ends < MANY, { ...story, got, try: repair });
-  demandInTime(fate, { ...story, got, try: repair });
+  const goesOn = isTold
+    ? {
+        got,
+        why: "process.exitCode only says what the exit code will be. It ends nothing while Nitro's primary forks.",
+        try: 'look at what follows the message: does it end the primary?',
+      }
+    : {
+        got,
+        try: 'look at what counts the exits: which of them are failed starts, and what sets the count back?',
+      };
+  demand(fate || ends < MANY, { ...story, ...goesOn });
+  demandInTime(fate, { ...story, ...goesOn });
+  const isReplaced = forks > PAIR;
   demand(ends >= ENOUGH_FAILED, {
     ...story,
     got: `It exited (${howItEnded(fate)}) after ${ends} failed starts.`,
-    why: 'One failure may be an accident; five in a row are not.',
-    try: 'look at what is counted, and at how many it gives up',
+    why: isReplaced
+      ? 'One failure may be an accident; five in a row are not.'
+      : "Nothing was forked in their place. Nitro's primary does that, where the primary loads the build as well.",
+    try: isReplaced
+      ? 'look at what is counted, and at how many it gives up'
+      : 'look at which processes load the build, and what forks',
   });
   demand(fate.code === 1, {
     ...story,
@@ -298,7 +324,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   });
 }
 
-/** Workers were killed, but never five in a row before they listened. */
+/** Fewer than five workers in a row failed before they listened. */
 export function demandCarriesOn({ program, fate, served, failed, serving, wanted, output }) {
   const story = {
     expected: `Twice all ${wanted} workers are killed, and then the next three before they listen: each is replaced, and there are ${wanted} again.`,

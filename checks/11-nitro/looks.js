@@ -1,4 +1,4 @@
-/** Lesson 11: two builds of the learner's folder, what they produce, and how that ends. */
+/** Lesson 11: two builds of the learner's folder, their requests, and their exits. */
 import { cpus } from 'node:os';
 import { dirname } from 'node:path';
 import {
@@ -19,38 +19,38 @@ import {
   ratioOf,
   saturate,
   servingIn,
-  stopAtWork,
+  stopUnderLoad,
   untilAtRest,
   watchMachine,
 } from '../../lib/check/checking.js';
 
-/** Not the number that Nitro takes by default, and a different one that the machine does not have either. */
+/** Neither this machine's number of cores, which is Nitro's default, nor equal to each other. */
 export const WORKERS = cpus().length === 4 ? 3 : 4;
 export const PRETENDED_CORES = cpus().length === 3 || WORKERS === 3 ? 5 : 3;
-const PAIR = 2; // workers, where two are enough
+export const PAIR = 2; // workers, if two are enough
 export const IN_FLIGHT = 6;
 export const AT_WORK = 10; // requests
 const ROUNDS = 12;
-const DEADLINE_MS = 20_000; // a bundle is large, and some looks take many starts
-const ONE_MORE_MS = 60; // by then a loop that forks has forked one more
-const FEWER = 3; // failed starts in a row: too few to give up, even if the worker in whose place they came counts as well
-export const MANY = 12; // failed starts, when nothing gives up any more
-const STILL = { turns: 75 }; // a second and a half: Nitro's workers look now and then whether they are done
+const DEADLINE_MS = 20_000; // bundles are large, and some looks start many workers
+const ONE_MORE_MS = 60; // in which a loop that forks would fork one more
+const FEWER = 3; // failed starts in a row: too few to give up, even if the killed worker before them counts
+export const MANY = 12; // failed starts, after which the program isn't going to give up
+const STILL = { turns: 75 }; // 1.5 s, because Nitro's workers poll whether they are done
 const PATHS = ['/', '/report', '/visits', '/nowhere'];
 const WINDOW_MS = 90;
 const BUDGET = { usualMs: 500, longerMs: 6_000 };
 const NARROW = 1.2; // the high end of an interval of 10 % up and down, by its low end
 
-/** Builds, or finds what was built from the same files. */
+/** Builds, or reuses a build of the same files. */
 export const build = ({ launch, place }) =>
   buildNitro((options) => launch({ isReference: true, ...options }), place);
 
-/** What a build with this preset has left, if one has. */
+/** The output of an earlier build with this preset, if any. */
 export const outputOf = ({ outputs }, wanted) => outputs.find(({ preset }) => preset === wanted);
 
 const told = (workers) => ({ NODE_CLUSTER_WORKERS: String(workers) });
 
-/** The build for one process, started as it is, in its own folder. */
+/** Starts the build for one process. */
 export async function startSingle({ launch, ready }, built) {
   const { server: entry } = outputOf(built, 'node-server');
   const program = await launch({ isReference: true, entry, cwd: dirname(entry) });
@@ -58,14 +58,14 @@ export async function startSingle({ launch, ready }, built) {
   return ready(program);
 }
 
-/** The learner's program, beside the builds, with so many workers. */
+/** Starts the learner's program with this many workers. */
 export async function startCluster({ launch, ready }, { entry }, workers = PAIR) {
   const program = await launch({ entry, env: told(workers) });
   await program.ready(workers, DEADLINE_MS);
   return ready(program, workers);
 }
 
-/** A request alone, then rounds of some at once until every worker has executed one. */
+/** One request, then rounds of concurrent ones until every worker has executed one. */
 export async function askUntilAllAnswer(program) {
   const all = await askAtOnce(program, '/', 1);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -78,13 +78,13 @@ export async function askUntilAllAnswer(program) {
   return all;
 }
 
-/** What should serve: the workers, or the program itself if it has none. */
+/** The workers, or the program itself if it has none. */
 export function serversOf({ events, port }) {
   const workers = forksOf(events).map(({ workerPid }) => workerPid);
   return workers.length > 0 ? workers : [...(listenersOf(events).get(port) ?? [])];
 }
 
-/** Some requests at once to one process: how long the quickest took, and all together. */
+/** Concurrent requests to one process: the time of the quickest, and of all. */
 export async function workOf(program) {
   const alone = await askAtOnce(program, '/', 1);
   const together = await askAtOnce(program, '/', AT_WORK);
@@ -97,7 +97,6 @@ const spanOf = (requests) =>
   Math.max(...requests.map(({ endMs = Infinity }) => endMs)) -
   Math.min(...requests.map(({ startMs }) => startMs));
 
-/** Each program's answers, side by side. */
 export async function answersOf(programs) {
   const rows = [];
   for (const path of PATHS) {
@@ -109,7 +108,7 @@ export async function answersOf(programs) {
   return rows;
 }
 
-/** The part of an answer that is the same each time: numbers and random bytes are not. */
+/** An answer without its numbers and random bytes. */
 function sketch({ status, error, headers, body }) {
   if (error) return error;
   return `${status}, ${headers['content-type'] ?? 'no content-type'}, ${kindOf(body)}`;
@@ -124,7 +123,7 @@ function kindOf(body) {
   }
 }
 
-/** How many workers it forks when NODE_CLUSTER_WORKERS is not set, on a machine that says it has so many cores. */
+/** Without NODE_CLUSTER_WORKERS, on a machine with this many simulated cores. */
 export async function forkByDefault({ launch }, { entry }) {
   const program = await launch({ entry, pretendCores: PRETENDED_CORES });
   await program.settled((events) => forksOf(events).length >= PRETENDED_CORES, DEADLINE_MS);
@@ -132,15 +131,15 @@ export async function forkByDefault({ launch }, { entry }) {
   return { forks: forksOf(program.events).length, program };
 }
 
-/** It is told to stop while requests are in flight. Behind are workers that its primary has left running. */
+/** Stops it while requests are in flight. behind: workers that outlive the primary. */
 export async function stop(program, how) {
-  const seen = await stopAtWork(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
+  const seen = await stopUnderLoad(program, how, { path: '/report', times: IN_FLIGHT, ...STILL });
   const workers = forksOf(program.events).map(({ workerPid }) => workerPid);
   const behind = seen.fate ? workers.filter((pid) => !hasExited(program.events, pid)) : [];
   return { ...seen, workers, behind };
 }
 
-/** A port that does not exist: each worker exits before it listens. */
+/** With an invalid port each worker exits before it listens. */
 export async function failToStart({ launch }, { entry }) {
   const program = await launch({ entry, env: { PORT: '80800', ...told(PAIR) } });
   const isMany = (events) => exitsOf(events).length >= MANY;
@@ -150,9 +149,7 @@ export async function failToStart({ launch }, { entry }) {
   return { program, fate, forks, ends: exitsOf(events).length, output: program.output() };
 }
 
-/**
- * Twice all workers are killed, and then the next three before they listen. The others may listen, so no five in a row have failed.
- */
+/** Kills all workers, then the next three before they listen, and repeats that: never five failures in a row. */
 export async function killWorkers(program) {
   for (let round = 0; round < 2; round += 1) {
     const forked = forksOf(program.events).length;
@@ -182,8 +179,8 @@ const areUp = (events, wanted) => {
   return alive.length >= wanted && alive.every(({ workerPid: pid }) => hasListened(events, pid));
 };
 
-/** The same work on both sides, with and without the preset. It decides nothing: what was seen has decided. */
-export async function measureSpeedup({ measured, conditionsWere, isLonger }, sides) {
+/** With and without the preset, the same work; decides nothing. */
+export async function measureSpeedup({ measured, addConditions, isLonger }, sides) {
   const load = createLoad();
   const side = (program, processes) => async () =>
     (await saturate(load, program, { path: '/', processes, durationMs: WINDOW_MS })).perSecond;
@@ -196,7 +193,7 @@ export async function measureSpeedup({ measured, conditionsWere, isLonger }, sid
     },
   );
   load.close();
-  const note = disturbanceOf(conditionsWere(machine()));
+  const note = disturbanceOf(addConditions(machine()));
   const ratio = ratioOf(control, candidate);
   const [controlPerSecond, candidatePerSecond] = [control, candidate].map(mean);
   const both = { controlPerSecond, candidatePerSecond, ceiling: WORKERS };

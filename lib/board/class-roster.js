@@ -38,7 +38,7 @@ const STATES = ['reading', 'checking', 'passed', 'failed', 'inconclusive'];
 /**
  * @param {{ lessons: Subject[], awayMs: number, now?: () => number }} options  awayMs: after such a silence somebody is away
  */
-export function createSeats({ lessons, awayMs, now = () => performance.now() }) {
+export function createRoster({ lessons, awayMs, now = () => performance.now() }) {
   /** @type {Map<string, any>} */
   const seats = new Map();
   /** @type {Set<string>} keys that the instructor has freed: their machines are not to come back by themselves */

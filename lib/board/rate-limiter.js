@@ -7,7 +7,7 @@ const MOST_KNOWN = 1_000; // beyond it, whoever was heard of first is forgotten
  * @param {{ most: number, perSecond: number, now?: () => number }} options  most: at once; now: in ms
  * @returns {{ take: (key: string) => boolean, isEmpty: (key: string) => boolean }}  take: false when there is no token left
  */
-export function createRate({ most, perSecond, now = () => performance.now() }) {
+export function createRateLimiter({ most, perSecond, now = () => performance.now() }) {
   /** @type {Map<string, { tokens: number, sinceMs: number }>} */
   const buckets = new Map();
   const tokensOf = (key) => {

@@ -1,7 +1,7 @@
 /** The door of the board: a learner's machine takes a seat with the code of the day, says where it is, and leaves. */
 import express from 'express';
 import { nameOf } from './learner-names.js';
-import { createRate } from './rate-limiter.js';
+import { createRateLimiter } from './rate-limiter.js';
 import { reportOf } from './class-roster.js';
 import { isSame } from '../web/server.js';
 
@@ -24,7 +24,7 @@ const plain = (code) => code.toUpperCase().replaceAll('-', '');
 /**
  * What a learner's machine may ask. Nothing that is sent without the code, or without a seat, is read.
  * @param {object} options
- * @param {ReturnType<typeof import('./class-roster.js').createSeats>} options.seats
+ * @param {ReturnType<typeof import('./class-roster.js').createRoster>} options.seats
  * @param {import('./class-roster.js').Subject[]} options.subjects
  * @param {ReturnType<typeof import('./votes.js').createVotes>} options.votes
  * @param {string} options.code
@@ -35,7 +35,7 @@ const plain = (code) => code.toUpperCase().replaceAll('-', '');
 export function joining({ seats, subjects, votes, code, tell, now }) {
   const app = express.Router();
   const rates = Object.fromEntries(
-    Object.entries(RATES).map(([name, rate]) => [name, createRate({ ...rate, now })]),
+    Object.entries(RATES).map(([name, rate]) => [name, createRateLimiter({ ...rate, now })]),
   );
   const from = (request) => request.socket.remoteAddress ?? '';
   const refuse = (response, status, words) =>

@@ -21,7 +21,7 @@ import { randomInt } from 'node:crypto';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { boardPage } from './page.js';
 import { joining, json } from './routes.js';
-import { createSeats } from './class-roster.js';
+import { createRoster } from './class-roster.js';
 import { createVotes } from './votes.js';
 import { LOOPBACK, demandToken, openServer, send } from '../web/server.js';
 import { createStream } from '../web/event-stream.js';
@@ -52,7 +52,7 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   const { awayMs = AWAY_MS, now = () => performance.now(), another = anotherPort } = rest;
   const code = newCode();
   const subjects = await Promise.all(lessons.map((lesson) => subjectOf(root, lesson)));
-  const seats = createSeats({ lessons: subjects, awayMs, now });
+  const seats = createRoster({ lessons: subjects, awayMs, now });
   const votes = createVotes(seats.has);
   const pages = createStream(() => seats.told());
   /** @type {(() => void)[]} */

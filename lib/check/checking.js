@@ -1,5 +1,5 @@
 /**
- * The one door through which a check sees the machinery. A check is a file that exports its definition:
+ * The API of a check file, which exports its definition:
  *
  *   export default check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
@@ -9,15 +9,14 @@
  *       });
  *     });
  *
- * It declares looks and promises; session.js judges them. `npm run check` loads the definition, judges it in its own process,
- * and renders what it reports; started by itself, with `node --test`, the file becomes a test. A longer check has its looks
- * and its demands in separate files (looks.js, demands.js, or folders of those names), with the same door.
+ * It declares looks and promises, which session.js judges. `npm run check` loads the definition; `node --test` runs the file on its
+ * own, as a test. A longer check has its looks in looks.js and its demands in demands.js.
  */
 import { normalize, resolve } from 'node:path';
-import { placesOf } from '../lessons/places.js';
-import { testAlone } from './alone.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
+import { runUnderNodeTest } from './node-test.js';
 
-export { asCoresAllow } from './at-once.js';
+export { mapConcurrently } from './map-concurrently.js';
 export {
   aliveIn,
   exitMoment,
@@ -29,26 +28,26 @@ export {
   primaryExitMoment,
   servingIn,
 } from './cluster.js';
-export { episode, startRequests, stopAtWork } from './episode.js';
+export { episode, startRequests, stopUnderLoad } from './episode.js';
 export { kill, repeatUntil, whileFrozen } from './faults.js';
-export { isAtRest, untilAtRest } from './rest.js';
-export { measureAtRate } from '../measure/at-rate.js';
-export { createSpinners } from '../measure/ceiling.js';
+export { isAtRest, untilAtRest } from './at-rest.js';
+export { measureAtRate } from '../measure/constant-rate.js';
+export { createSpinners } from '../measure/spinners.js';
 export { interleave, saturate } from '../measure/compare.js';
 export { disturbanceOf, watchMachine } from '../measure/conditions.js';
 export { createLoad } from '../measure/load.js';
 export { createOpenLoop } from '../measure/open-loop.js';
-export { reportOf, reportTable, unansweredAt } from '../measure/report.js';
+export { reportOf, reportTable, unansweredAt } from '../measure/load-report.js';
 export { speedupOfBlocking, speedupOfCpu } from '../measure/speedup.js';
-export { mean, meanOf, ratioOf, sumOf } from '../measure/stats.js';
+export { mean, meanInterval, ratioOf, sumOf } from '../measure/stats.js';
 export { MIXED, lostOf, startTraffic } from '../measure/traffic.js';
-export { wrongAnswer } from '../lessons/answers.js';
+export { wrongAnswer } from '../lessons/answer-programs.js';
 export { buildNitro, isNitroBuilt } from '../tools/nitro.js';
 export { askAtOnce, askOnce, requestOf } from '../observe/ask.js';
 export { get, isReset } from '../observe/client.js';
 export { nowMs } from '../observe/clock.js';
 export { memoryOf } from '../observe/memory.js';
-export { canListen, freePort } from '../observe/ports.js';
+export { canListen, reservePort } from '../observe/ports.js';
 export { hasPid } from '../observe/processes.js';
 export { acceptQueueOf, listeningSockets } from '../observe/sockets.js';
 export {
@@ -66,18 +65,16 @@ export {
 } from '../observe/timeline.js';
 export { startRedis } from '../tools/redis.js';
 export { demandTool } from '../tools/tools.js';
-export { whyOfCrash } from '../verdict/thrown.js';
-export { faultOfRandomHex, parseBody } from '../verdict/bodies.js';
+export { describeCrash } from '../verdict/thrown-errors.js';
+export { faultOfRandomHex, parseJsonBody } from '../verdict/response-bodies.js';
 export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**
- * Defines the check of one lesson. Where its file is the program that Node.js runs, it becomes a test, with a subtest for
- * each promise.
+ * Defines the check of one lesson; if Node.js was started with its file, also runs it as a test.
  * @param {string} key  NN-slug
- * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises: id → sentence, in the
- *   order in which they are judged. A promise belongs to the first task with which it can hold, and a task whose work shows
- *   only with the next one has none.
+ * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises, id → sentence, in the order
+ *   of judging. A promise belongs to the first task with which it can hold
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
  * @returns {import('./session.js').Definition}  what the file exports
  */
@@ -88,7 +85,7 @@ export function check(key, tasks, declare) {
   );
   const promises = Object.assign({}, ...all.map(([, promises]) => promises));
   const definition = { key, promises, taskOf, declare };
-  if (isMain(placesOf(key).check)) testAlone(definition);
+  if (isMain(lessonPaths(key).check)) runUnderNodeTest(definition);
   return definition;
 }
 

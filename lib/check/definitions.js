@@ -5,11 +5,11 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 
 /** The file with the check of a lesson. */
 export const checkFile = (/** @type {string} */ root, /** @type {string} */ key) =>
-  join(root, placesOf(key).check);
+  join(root, lessonPaths(key).check);
 
 /**
  * Loads the definition that a check file exports. Node.js keeps the module, so a file is read once in a process.

@@ -1,24 +1,15 @@
 /**
- * An episode: something is done to a program, and what happens is gathered until it is done, or nothing more comes.
- *
- * @typedef {object} Episode
- * @property {string} how  what was done, in words: "SIGKILL of two at once"
- * @property {any} acted  what the act returned: the pids of its victims, mostly
- * @property {boolean} isDone
- * @property {number} fromMs  when the act began
- * @property {number} first  the number of the first event since
- * @property {number} last  the number behind its last event
- * @property {Event[]} events  those of the episode
- * @property {Event[]} exits  of workers
- * @property {Event[]} forks
- * @property {string} printed  by the program, meanwhile
- * @property {import('../observe/program.js').Fate | undefined} fate  of its first process
+ * An episode: a check does something to a program and records the events until a condition holds or the program is at rest.
+ * @typedef {{ how: string, acted: any, isDone: boolean, fromMs: number, first: number, last: number, events: Event[],
+ *   exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
+ *   how: what was done, in words, such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; fromMs: when
+ *   it began; first: index of its first event; last: index after its last; exits and forks: of workers; printed: in that time
  */
 import { nowMs } from '../observe/clock.js';
 import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
 import { get } from '../observe/client.js';
 import { forkedAfter } from './cluster.js';
-import { untilAtRest } from './rest.js';
+import { untilAtRest } from './at-rest.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 /** @typedef {import('../observe/timeline.js').Event} Event */
@@ -27,13 +18,10 @@ const DEADLINE_MS = 10_000;
 const LEFT_MS = 3_000; // a worker whose channel has closed exits within milliseconds
 
 /**
- * Does something to a program and waits until it is done, or the program is at rest.
- * @param {Program} program
- * @param {string} how
- * @param {() => any} act
- * @param {(since: Event[], acted: any) => unknown} [isDone]  asked of the events since the act began
- * @param {Parameters<typeof untilAtRest>[2]} [options]
- * @returns {Promise<Episode>}
+ * Acts on a program and waits until `isDone`, or the program is at rest.
+ * @param {Program} program @param {string} how @param {() => any} act
+ * @param {(since: Event[], acted: any) => unknown} [isDone]  gets the events since the act began
+ * @param {Parameters<typeof untilAtRest>[2]} [options] @returns {Promise<Episode>}
  */
 export async function episode(program, how, act, isDone = () => false, options) {
   const first = program.events.length;
@@ -53,11 +41,8 @@ export async function episode(program, how, act, isDone = () => false, options) 
 }
 
 /**
- * Sends the same request several times and waits until the program has begun them all.
- * @param {Program} program
- * @param {string} path
- * @param {number} times
- * @param {Parameters<typeof get>[1]} [options]
+ * Sends the same request several times and waits until the program has begun all of them.
+ * @param {Program} program @param {string} path @param {number} times @param {Parameters<typeof get>[1]} [options]
  * @returns {Promise<{ first: number, areBegun: boolean, answers: Promise<import('../observe/client.js').Answer[]>,
  *   begun: () => import('../observe/timeline.js').Request[] }>}
  */
@@ -71,31 +56,30 @@ export async function startRequests(program, path, times, options = {}) {
 }
 
 /**
- * Tells a program to stop while requests are in flight, and waits until it has exited, or nothing more comes.
- * @param {Program} program
- * @param {'Ctrl-C' | 'SIGTERM'} how
- * @param {{ path: string, times: number, meanwhile?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
- *   meanwhile: done after the signal; and how long it may be at rest
+ * Stops a program while requests are in flight, and waits until it has exited or is at rest.
+ * @param {Program} program @param {'Ctrl-C' | 'SIGTERM'} how
+ * @param {{ path: string, times: number, afterSignal?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
+ *   afterSignal: called once it is sent
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
  *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
- *   other than 200 to requests that the program had begun; left: pids of what has outlived the first process
+ *   other than 200 to requests that the program had begun; left: pids that outlived the first process
  */
-export async function stopAtWork(program, how, { path, times, meanwhile, ...options }) {
+export async function stopUnderLoad(program, how, { path, times, afterSignal, ...options }) {
   const asked = await startRequests(program, path, times);
   const signalMs = nowMs();
   const end = await episode(
     program,
     how,
     async () => {
-      program.tellToStop(how);
-      await meanwhile?.(signalMs);
+      program.askToStop(how);
+      await afterSignal?.(signalMs);
     },
     () => program.fate,
     options,
   );
   const left = end.fate ? await program.gone(LEFT_MS) : [];
   const output = program.output();
-  if (!end.fate) await program.stop(); // else its clients would wait for their own limits
+  if (!end.fate) await program.stop(); // otherwise its clients wait until they time out
   const answers = await asked.answers;
   const begun = new Set(asked.begun().map(({ client }) => client ?? undefined));
   const lost = answers.filter(({ client, status }) => begun.has(client) && status !== 200);

@@ -1,47 +1,36 @@
 /**
- * The experiments of a lesson, found and performed; the command and the learner's page show them.
- *
+ * Finds and runs the experiments of a lesson, for the command and the learner's page.
  * @typedef {import('./lab.js').Experiment} Experiment
- *
- * @typedef {object} Seen  what came of an experiment
- * @property {string[]} [observed]  what was seen in this very run
- * @property {string[]} [because]
- * @property {boolean} [asExpected]  `because` explains what was seen
- * @property {{ got: string, why: string, try?: string }} [obstacle]  why it could not be shown, in place of the rest; try: a
- *   command that helps
+ * @typedef {{ observed?: string[], because?: string[], asExpected?: boolean, obstacle?: { got: string, why: string, try?: string } }}
+ *   Seen  asExpected: `because` explains what was observed; obstacle: why it couldn't run; try: a command that helps
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Shortage } from '../observe/shortage.js';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { Undecided } from '../verdict/outcome.js';
 import { createLab } from './lab.js';
 
-/** An experiment was stopped before it was over. */
 export class Stopped extends Error {}
 
 /**
- * @param {string} root
- * @param {Pick<import('../lessons/catalog.js').Lesson, 'key' | 'number'>} lesson
- * @returns {Promise<Experiment[]>}
- * @throws {UsageError}  when it has none
+ * @param {string} root @param {Pick<import('../lessons/catalog.js').Lesson, 'key' | 'number'>} lesson
+ * @returns {Promise<Experiment[]>} @throws {UsageError}  when it has none
  */
 export async function readExperiments(root, { key, number }) {
-  const file = join(root, placesOf(key).experiments);
+  const file = join(root, lessonPaths(key).experiments);
   if (!existsSync(file))
     throw new UsageError(`Lesson ${number} has no experiments.`, 'Lessons that have some say so.');
   return (await import(pathToFileURL(file).href)).default;
 }
 
 /**
- * @param {Experiment[]} experiments
- * @param {string} chosen  a number from 1, or a name
- * @returns {Experiment}
- * @throws {UsageError}  when there is no such experiment
+ * @param {Experiment[]} experiments @param {string} chosen  a number from 1, or a name
+ * @returns {Experiment} @throws {UsageError}  when it doesn't exist
  */
 export function findExperiment(experiments, chosen) {
   const found = experiments[Number(chosen) - 1] ?? experiments.find(({ name }) => name === chosen);
@@ -54,26 +43,22 @@ export function findExperiment(experiments, chosen) {
   );
 }
 
-/** What has to be installed for it and is not here. @param {Experiment} experiment @returns {Seen['obstacle']} */
+/** The tool that it needs and this machine lacks. @param {Experiment} experiment @returns {Seen['obstacle']} */
 export const obstacleTo = ({ needs }) =>
   needs && !findTool(needs) ? explainMissing(needs) : undefined;
 
 /**
- * Performs an experiment; afterwards nothing of it is left.
+ * Runs an experiment and ends all that it started.
  * @param {Experiment} experiment
- * @param {object} options
- * @param {string} options.root
- * @param {AbortSignal} [options.signal]  ends it
- * @param {(started: import('./programs.js').Started) => void} [options.onProgram]  called when a program has been started
- * @returns {Promise<Seen>}
- * @throws {Stopped}  when it was ended
+ * @param {{ root: string, signal?: AbortSignal, onProgram?: (started: import('./programs.js').Started) => void }} options
+ * @returns {Promise<Seen>} @throws {Stopped}  when the signal aborts it
  */
 export async function performExperiment(experiment, { root, signal, onProgram }) {
   const obstacle = obstacleTo(experiment);
   if (obstacle) return { obstacle };
   const lab = createLab(root, { onProgram });
   const look = experiment.run(lab);
-  look.catch(() => {}); // one that was stopped fails later, and nobody minds
+  look.catch(() => {}); // after an abort it fails once its programs are ended
   const stop = whenAborted(signal);
   try {
     const { observed, because, asExpected } = await Promise.race([look, stop.aborted]);

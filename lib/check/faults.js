@@ -1,24 +1,18 @@
-/** What a check does to a program's processes, each fault in a few lines, for every lesson the same. */
+/** The faults that checks inject into a program's processes. */
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
 /**
- * Sends a signal to some processes of a program.
- * @param {Program} program
- * @param {number[]} pids
- * @param {NodeJS.Signals} [signal]
- * @returns {number[]}  those that were still there
+ * @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal]
+ * @returns {number[]}  the pids that were still alive
  */
 export const kill = (program, pids, signal = 'SIGKILL') =>
   pids.filter((pid) => program.kill(pid, signal));
 
 /**
- * Does something while processes of a program stand still (SIGSTOP); they go on afterwards, whatever happens.
- * @template T
- * @param {Program} program
- * @param {number[]} pids
- * @param {(frozen: number[]) => Promise<T>} work  gets those that were still there
- * @returns {Promise<T>}
+ * Does some work while processes are frozen by SIGSTOP; afterwards, even after an error, they get SIGCONT.
+ * @template T @param {Program} program @param {number[]} pids
+ * @param {(frozen: number[]) => Promise<T>} work  gets the pids that were still alive @returns {Promise<T>}
  */
 export async function whileFrozen(program, pids, work) {
   const frozen = kill(program, pids, 'SIGSTOP');
@@ -30,16 +24,13 @@ export async function whileFrozen(program, pids, work) {
 }
 
 /**
- * Does the same again until what comes of it tells something.
- * @template T
- * @param {number} times  at most
- * @param {(attempt: number) => Promise<T>} act
- * @param {(seen: T) => unknown} isTelling
- * @returns {Promise<T>}  what came of the last attempt
+ * Repeats an act until its result is good enough.
+ * @template T @param {number} times  at most
+ * @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isEnough @returns {Promise<T>}  the last result
  */
-export async function repeatUntil(times, act, isTelling) {
+export async function repeatUntil(times, act, isEnough) {
   for (let attempt = 1; ; attempt += 1) {
     const seen = await act(attempt);
-    if (attempt >= times || isTelling(seen)) return seen;
+    if (attempt >= times || isEnough(seen)) return seen;
   }
 }

@@ -1,39 +1,36 @@
 /**
- * What an experiment works with: real programs under the probe, and requests to them.
- *
+ * What an experiment works with: real programs under the probe, and load.
  * @typedef {import('../observe/program.js').Program} Program
  *
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions>) => Promise<Program>} launch
- *   starts a program of this repository; `file` is its path from the root
- * @property {(folder: string) => import('../observe/copy.js').Copy} copy  of a folder of this repository with its server.js, to
- *   deploy there; launch takes the copy's entry, too
- * @property {() => import('../measure/load.js').Load} load  a load generator
- * @property {() => ReturnType<typeof createOpenLoop>} openLoop  another, which sends on schedule
- * @property {import('../observe/run.js').Runner} runner  what starts its programs, and ends them
- * @property {boolean} isBrief  an experiment that takes minutes shows it in seconds
- * @property {() => Promise<number[]>} close  after that it starts nothing
+ *   starts a program of this repository; file: relative to its root
+ * @property {(folder: string) => import('../observe/program-copy.js').Copy} copy  of a folder of this repository with a server.js, to
+ *   deploy there; launch takes the copy's entry
+ * @property {() => import('../measure/load.js').Load} load  a closed-loop load generator
+ * @property {() => ReturnType<typeof createOpenLoop>} openLoop  a load generator that sends on schedule
+ * @property {import('../observe/runner.js').Runner} runner  of its programs
+ * @property {boolean} isBrief  show in seconds what takes minutes
+ * @property {() => Promise<number[]>} close  ends its programs; the lab starts nothing afterwards
  *
- * @typedef {object} Experiment  one of those that checks/NN-slug/experiments.js exports
+ * @typedef {object} Experiment  exported by checks/NN-slug/experiments.js
  * @property {string} name  kebab-case
  * @property {string} title
- * @property {string} question  to be answered before it is run
- * @property {import('../tools/tools.js').Tool} [needs]  what has to be installed for it
+ * @property {string} question  for the learner to answer before the run
+ * @property {import('../tools/tools.js').Tool} [needs]  must be installed
  * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[], asExpected: boolean }>} run
- *   takes a few seconds; `observed` holds what was seen in this very run, `asExpected` whether `because` explains that
+ *   takes seconds; observed: in this run; asExpected: whether `because` explains it
  */
 import { join, resolve } from 'node:path';
 import { createLoad } from '../measure/load.js';
 import { createOpenLoop } from '../measure/open-loop.js';
-import { copyProgram } from '../observe/copy.js';
-import { createRunner } from '../observe/run.js';
+import { copyProgram } from '../observe/program-copy.js';
+import { createRunner } from '../observe/runner.js';
 import { commandOf } from './programs.js';
 
 /**
  * @param {string} root  absolute path of the folder that holds the rooms
- * @param {{ isBrief?: boolean, onProgram?: (started: import('./programs.js').Started) => void }} [options]  onProgram: called
- *   when a program has been started
- * @returns {Lab}
+ * @param {{ isBrief?: boolean, onProgram?: (started: import('./programs.js').Started) => void }} [options] @returns {Lab}
  */
 export function createLab(root, { isBrief = false, onProgram } = {}) {
   const runner = createRunner();

@@ -1,35 +1,30 @@
 /**
- * The programs of one check: the learner's, started under the probe, and those beside it; and why one is not
- * ready.
- *
+ * The programs of one check: the learner's, and those beside it.
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean, named?: string, doing?: string }} LaunchOptions
- *   isReference: the lesson's untouched starter instead of the learner's files; with `entry`, a tool or a control; named: how
- *   one would start it in a shell, if that cannot be told from the rest; doing: what whoever watches is told while it runs
- * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: how one would start it in a shell
+ *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: its command as typed in a
+ *   shell, if the options don't say; doing: progress text
+ * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: its command
  */
 import { basename, dirname } from 'node:path';
 import { nowMs } from '../observe/clock.js';
-import { copyProgram } from '../observe/copy.js';
-import { noteProgram } from './looks.js';
+import { copyProgram } from '../observe/program-copy.js';
+import { noteProgram } from './look-graph.js';
 import { hasUnseenWorker, isFutile } from '../observe/settled.js';
-import { entryOf, nameOf, starterFolder } from './subject.js';
-import { explainNotReady, explainStranger } from '../verdict/diagnosis.js';
+import { displayPath } from '../common/paths.js';
+import { findEntry, starterFolder } from '../lessons/program-entry.js';
+import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
 import { Undecided, momentOf } from '../verdict/outcome.js';
 
-const END_TOLD_MS = 2_000;
+const EXIT_REPORTED_MS = 2_000;
 
 /**
- * @param {object} options
- * @param {string} options.root  the folder that holds the rooms
- * @param {string} options.key  NN-slug
- * @param {string} options.place  the file or folder that is judged
- * @param {import('../observe/run.js').Runner} options.runner
- * @param {(started: Started) => void} [options.onProgram]
+ * @param {{ root: string, key: string, place: string, runner: import('../observe/runner.js').Runner, onProgram?: (started: Started) => void }} options
+ *   root: the folder that holds the rooms; key: NN-slug; place: the file or folder to judge
  */
 export function createPrograms({ root, key, place, runner, onProgram }) {
-  const subject = rememberOutcome(() => entryOf(place, root));
-  /** @type {Map<string, import('../observe/copy.js').Copy>} */
+  const subject = rememberOutcome(() => findEntry(place, root));
+  /** @type {Map<string, import('../observe/program-copy.js').Copy>} */
   const copies = new Map();
   /** @type {Program[]} */
   const all = [];
@@ -37,11 +32,11 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   let first;
   const references = new WeakSet();
 
-  /** Starts the learner's program under the probe. @returns {Promise<Program>} */
+  /** @returns {Promise<Program>} */
   const launch = async (
     /** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {},
   ) => {
-    const entry = isReference ? entryOf(starterFolder(key, root), root) : subject();
+    const entry = isReference ? findEntry(starterFolder(key, root), root) : subject();
     const program = await runner.start({ entry, ...options });
     if (isReference) references.add(program);
     else first ??= program;
@@ -51,7 +46,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return program;
   };
 
-  /** Copies the learner's folder, to deploy there. */
   const copy = () => {
     const from = { place, entry: subject(), rest: starterFolder(key, root) };
     const made = copyProgram(from, runner.home);
@@ -59,49 +53,37 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return made;
   };
 
-  /** What can be said of why a program is not what was expected; of a copy as if it were where the learner has it. */
+  /** What explains a program that isn't ready. Paths in a deployed copy appear as the learner's own. */
   const factsOf = (/** @type {Program} */ program) => {
-    const { port, fate, events, options } = program;
-    const deployed = copies.get(options.entry);
-    const name = nameOf(deployed ? subject() : options.entry, root);
-    const atHome = (/** @type {string} */ text) =>
-      deployed
-        ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
-        : text;
-    const command = [name, ...(options.args ?? []).map(quoted)].join(' ');
-    const isUnseen = hasUnseenWorker(events);
-    const seen = { command, isUnseen, isFutile: isFutile(events), nowMs: nowMs() };
-    const told = events.map((event) =>
-      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
-    );
-    return { name, port, fate, events: told, output: atHome(program.output()), ...seen };
+    const { entry } = program.options;
+    const deployed = copies.get(entry);
+    return describeProgram(program, displayPath(deployed ? subject() : entry, root), deployed);
   };
 
-  /** Waits until so many of its processes listen on PORT, or nothing more will happen; then rejects with Broken. */
+  /** Waits until that many processes listen on PORT; rejects with Broken when they never will. */
   const ready = async (/** @type {Program} */ program, listeners = 1) => {
     const isReady = await program.ready(listeners);
     await demandFamily(program);
-    const { port, fate, events } = program;
-    const listens = events.some((event) => event.what === 'listening' && event.port === port);
-    const isUnseen = hasUnseenWorker(events);
-    if (isReady || (listens && !fate && !isUnseen)) return program;
+    if (isReady || isListening(program)) return program;
     const facts = factsOf(program);
-    const expected = `The program listens on PORT, which is ${port} here.`;
-    const broken = explainNotReady(facts, expected);
-    const crash = events.find(({ what }) => what === 'crash');
+    const broken = explainNotReady(
+      facts,
+      `The program listens on PORT, which is ${program.port} here.`,
+    );
+    const crash = program.events.find(({ what }) => what === 'crash');
     broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
     if (program !== first) broken.story.output = facts.output;
-    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // never the learner's fault
+    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // not the learner's program
     throw broken;
   };
 
-  /** The number of a program of this check, in the order in which they were started; -1 for another. */
+  /** In order of their start; -1 for a program of another check. */
   const numberOf = (/** @type {any} */ program) => all.indexOf(program);
 
-  /** Ends programs of this check. @param {number[]} numbers */
+  /** @param {number[]} numbers */
   const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
 
-  /** The learner's of these programs, by their numbers: not those to which theirs are compared, nor Redis. */
+  /** Leaves out programs for comparison, and Redis. */
   const ofLearner = (/** @type {number[]} */ numbers) =>
     numbers
       .map((number) => all[number])
@@ -110,26 +92,46 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
 
-/** A process that is reported to listen belongs to this run, or has just ended, as the timeline will show. */
+/** @param {Program} program @param {string} name @param {import('../observe/program-copy.js').Copy} [deployed] */
+function describeProgram(program, name, deployed) {
+  const { port, fate, events, options } = program;
+  const atHome = (/** @type {string} */ text) =>
+    deployed
+      ? text.replaceAll(deployed.entry, name).replaceAll(deployed.folder, dirname(name))
+      : text;
+  return {
+    ...{ name, port, fate, output: atHome(program.output()) },
+    events: events.map((event) =>
+      event.what === 'crash' ? { ...event, error: atHome(event.error) } : event,
+    ),
+    command: [name, ...(options.args ?? []).map(quoted)].join(' '),
+    ...{ isUnseen: hasUnseenWorker(events), isFutile: isFutile(events), nowMs: nowMs() },
+  };
+}
+
+/** Does it run and listen on PORT, all workers under the probe, though fewer than were asked for? */
+const isListening = (/** @type {Program} */ { port, fate, events }) =>
+  events.some((event) => event.what === 'listening' && event.port === port) &&
+  !fate &&
+  !hasUnseenWorker(events);
+
+/** Throws if a process outside the run listens; a process that has just exited will be reported within EXIT_REPORTED_MS. */
 async function demandFamily(/** @type {Program} */ program) {
   if (program.strangers().length === 0) return;
-  const isTold = await program.until(() => program.strangers().length === 0, END_TOLD_MS);
-  if (isTold || program.fate) return;
+  const isGone = await program.until(() => program.strangers().length === 0, EXIT_REPORTED_MS);
+  if (isGone || program.fate) return;
   throw explainStranger(program.strangers()[0]);
 }
 
-/** One of our programs that did not start. */
 const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   got: `A program that yours is compared with did not start: ${got}`,
-  why: 'It is ours, and it starts elsewhere: this machine is too busy, or lacks something.',
+  why: 'It is ours and starts on other machines: this one is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
 
 /**
- * How one would start a program in a shell, and what is pretended to it.
- * @param {LaunchOptions & { entry: string }} options
- * @param {boolean} [isReference]
- * @returns {string}
+ * A program's command as typed in a shell, with what is pretended to it in parentheses.
+ * @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] @returns {string}
  */
 export function commandOf(options, isReference = false) {
   const { entry, args = [], env = {} } = options;
@@ -139,15 +141,14 @@ export function commandOf(options, isReference = false) {
     isReference && 'ours, to compare with',
     options.pretendForks && 'forks are pretended',
     options.pretendExitCode && `exit code 1 of a worker becomes ${options.pretendExitCode}`,
-    options.pretendCores && `it is told of ${options.pretendCores} cores`,
+    options.pretendCores && `it sees ${options.pretendCores} cores`,
   ].filter(Boolean);
   return remarks.length > 0 ? `${command} (${remarks.join('; ')})` : command;
 }
 
-/** An argument as typed in a shell. */
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
-/** Calls `find` once and has the same answer, or throws the same error, ever after. */
+/** Calls `find` once; every later call returns the same value or throws the same error. */
 function rememberOutcome(find) {
   const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
   return () => {

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { checkFile, loadCheck } from './definitions.js';
 import { countCrowd } from '../measure/conditions.js';
 import { readIfThere } from '../common/files.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { closingGenerators } from '../measure/generator.js';
-import { createRunner } from '../observe/run.js';
-import { temporaryFolder } from '../observe/temporary.js';
+import { createRunner } from '../observe/runner.js';
+import { temporaryFolder } from '../observe/temporary-folder.js';
 import { runSession } from './session.js';
 import { Broken } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
-const DEADLINE_MS = 90_000; // checks have their own deadlines; this one is for a bug in a check
-const PATIENCE = 2; // times that, on a machine that is too busy
+const DEADLINE_MS = 90_000; // against a bug in a check: looks have their own deadlines
+const PATIENCE = 2; // times that, on a crowded machine
 
 /**
  * @typedef {object} CheckResult  what `check --json` prints
@@ -21,38 +21,24 @@ const PATIENCE = 2; // times that, on a machine that is too busy
  * @property {boolean} isWhole  all promises were judged
  * @property {import('../verdict/outcome.js').PromiseRecord[]} promises  in the order in which they were judged
  * @property {number} of  how many promises the lesson has
- * @property {import('../lessons/tasks.js').Task[]} tasks  of the lesson, with the ids of their promises
- * @property {Measurement[]} measurements
- * @property {import('../verdict/terminal.js').Chart[]} charts
- * @property {number} seconds
+ * @property {import('../lessons/tasks.js').Task[]} tasks  with the ids of their promises
+ * @property {Measurement[]} measurements @property {import('../verdict/terminal.js').Chart[]} charts @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
- * @property {string} output  what the learner's program printed, its last part
- * @property {string[]} spared  what may be the program's and was left alone, a sentence for each
+ * @property {string} output  the last part of what the learner's program printed
+ * @property {string[]} spared  a sentence for each process that may be the program's and wasn't ended
  * @property {string | null} fault  what went wrong in Forkshop itself
  *
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
  */
 
 /**
- * Runs the check of a lesson, in this process, and collects what it reports. One at a time.
- *
- * @param {object} options
- * @param {string} options.root
- * @param {string} options.key
- * @param {string} [options.subject]  the file or folder that is judged; the learner's own unless told
- * @param {string[]} [options.only]  judge these promises, with what they stand on, and nothing else
- * @param {string[]} [options.first]  judge these first, and their task before all others
- * @param {boolean} [options.isThrough]  judge every promise; else the check ends with the first task that is not done
- * @param {string} [options.timelineFile]  where to leave the timeline of the program
- * @param {boolean} [options.isQuick]  leave out the measurements that decide nothing
- * @param {boolean} [options.isLonger]  measure several times as long
- * @param {AbortSignal} [options.signal]  ends the check, and what it started
- * @param {number} [options.deadlineMs]  after so many milliseconds the check ends. A promise that has failed by then makes
- *   it failed, and so does work of the program's own that has taken that time; else it is undecided, and our fault, unless the machine is too busy: then it gets the same time once more
- * @param {import('../observe/run.js').Runner} [options.runner]  one that is kept for the next check
- * @param {(record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void} [options.onPromise]
- *   called as soon as a promise is decided; task: that it belongs to; programs: the numbers of those that were started for it
- * @param {(started: import('./programs.js').Started) => void} [options.onProgram]  called when a program has been started
+ * Runs the check of a lesson in this process and collects its reports.
+ * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'signal' | 'onProgram'> & {
+ *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/runner.js').Runner,
+ *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
+ * }} options  subject: the file or folder to judge, the learner's own by default; deadlineMs: then the check ends, failed if a
+ *   promise has failed or the program's own work took the time, else undecided with a fault (a crowded machine gets the same time
+ *   once more, and then no fault); runner: to reuse, stays open; onPromise: called for each decided promise
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
@@ -68,31 +54,16 @@ export async function runCheck({
   ...options
 }) {
   const since = performance.now();
-  temporaryFolder(); // reported now: a check without one has nothing to report
-  /** @type {CheckResult} */
-  const result = {
-    lesson: key,
-    verdict: 'inconclusive',
-    isWhole: false,
-    promises: [],
-    of: 0,
-    tasks: [],
-    measurements: [],
-    charts: [],
-    seconds: 0,
-    conditions: null,
-    output: '',
-    spared: [],
-    fault: null,
-  };
-  const own = runner ?? createRunner(); // it starts while the check is loaded
+  temporaryFolder(); // throws here rather than in the middle of the check
+  const result = emptyResult(key);
+  const own = runner ?? createRunner(); // its keeper starts while the check file loads
   const crowd = countCrowd(own.pids);
   const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
   const hasFailedYet = () => hasFailed(result);
   const time = limitTime({ deadlineMs, signal, programs, hasFailed: hasFailedYet, crowd });
   try {
     const definition = await loadCheck(checkFile(root, key));
-    const text = readIfThere(join(root, placesOf(key).text)) ?? '';
+    const text = readIfThere(join(root, lessonPaths(key).text)) ?? '';
     result.tasks = tasksOf(definition.taskOf, text);
     result.of = Object.keys(definition.promises).length;
     const place = subject ?? join(root, 'lessons', key);
@@ -112,8 +83,8 @@ export async function runCheck({
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
     if (time.isLate() && hasFailed(result))
-      result.verdict = 'failed'; // a program that never answers takes its check that long
-    else if (!time.isLate() || !crowd().isCrowded) result.fault ??= String(error?.stack ?? error); // too busy: nobody's fault
+      result.verdict = 'failed'; // a program that never answers makes its check late
+    else if (!time.isLate() || !crowd().isCrowded) result.fault ??= String(error?.stack ?? error);
   } finally {
     time.release();
     const left = await (runner ? runner.clear() : own.close());
@@ -125,12 +96,25 @@ export async function runCheck({
   return result;
 }
 
-const explainSpared = ({ pid, port }) =>
-  `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it lives.`;
+/** @returns {CheckResult} */
+const emptyResult = (/** @type {string} */ lesson) => ({
+  ...{ lesson, verdict: 'inconclusive', isWhole: false, promises: [], of: 0, tasks: [] },
+  ...{
+    measurements: [],
+    charts: [],
+    seconds: 0,
+    conditions: null,
+    output: '',
+    spared: [],
+    fault: null,
+  },
+});
 
-/** Ends a check when it is told to, or when it takes too long. */
+const explainSpared = ({ pid, port }) =>
+  `Process ${pid} listens on port ${port}, which your program had. Nothing proves that your program started it, so it was left running.`;
+
 function limitTime({ deadlineMs, signal, programs, hasFailed, crowd }) {
-  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 forgets
+  const end = new AbortController(); // not AbortSignal.any() with a timeout, which Node 20 garbage-collects
   const stop = () => end.abort(new Error('The check ended before it had a verdict.'));
   let deadlines = 0;
   const timer = setTimeout(() => {
@@ -148,20 +132,19 @@ function limitTime({ deadlineMs, signal, programs, hasFailed, crowd }) {
   return { signal: end.signal, isLate: () => deadlines > 0, release };
 }
 
-/** What made a check so slow, if it was a program's own work. @returns {Broken | undefined} */
+/** @returns {Broken | undefined}  if a program's own work made the check so slow */
 function lateBy(/** @type {import('../observe/program.js').Program[]} */ programs, ms) {
   const own = programs.map((program) => program.ownWork()).find(Boolean);
   const got = `It was not over after ${ms / 1000} s.`;
   return (
     own &&
-    new Broken({ expected: 'The check of a promise takes seconds.', got, ...storyOfWork(own) })
+    new Broken({ expected: 'The check of a promise takes seconds.', got, ...blockedByOwnWork(own) })
   );
 }
 
 const hasFailed = (/** @type {CheckResult} */ { promises }) =>
   promises.some(({ verdict }) => verdict === 'failed');
 
-/** Takes in one record of the session. */
 function take({ promise, measurement, chart, fault, ...record }, result, onPromise) {
   if (promise) {
     result.promises.push(promise);
@@ -170,5 +153,5 @@ function take({ promise, measurement, chart, fault, ...record }, result, onPromi
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);
   else if (fault) result.fault ??= fault;
-  else Object.assign(result, record); // the last one: verdict, isWhole, conditions, output
+  else Object.assign(result, record); // the last record: verdict, isWhole, conditions, output
 }

@@ -1,43 +1,37 @@
 /**
- * Whose fault it is that something did not come in time: before the machine is blamed, what the program's own processes did in
- * that very interval is looked at.
- *
- * @typedef {import('../observe/program.js').Program} Program
- * @typedef {import('../observe/own-work.js').Span} Span
- * @typedef {import('../verdict/outcome.js').Story} Story
- * @typedef {import('../measure/conditions.js').Crowd} Crowd
+ * Whose fault a missing or late event is: the program's, if its own processes kept the event loop busy in that interval, otherwise
+ * perhaps the machine's.
+ * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/own-work.js').Span} Span
+ * @typedef {import('../verdict/outcome.js').Story} Story @typedef {import('../measure/conditions.js').Crowd} Crowd
  */
-import { shareOf } from '../observe/own-work.js';
+import { workWithin } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
-const WAITED = 0.25; // of a moment: a right program would have been in time without it
-const UNTOUCHED = 0.1; // of a moment: so little of it was spent in waiting for a core that others made no difference
+const WAITED = 0.25; // share of an interval; without that wait a right program would have been in time
+const UNTOUCHED = 0.1; // share of an interval; a shorter wait for a core doesn't matter
 
 const TOO_BUSY = {
-  why: 'The machine is too busy: what did not come in time, twice, may still have been on its way.',
+  why: 'The machine is too busy: what was late, twice, may only have been delayed.',
   try: 'close other programs, then check again',
 };
 
 /**
- * What a promise comes to when something is missing for good.
  * @param {Story} story  what was missing
- * @param {object} seen
- * @param {Program[]} seen.programs  of the learner, that were looked at
- * @param {boolean} [seen.isAgain]  it was missing twice: the machine was not idle
- * @param {Partial<Crowd>} [seen.machine]  who wanted the cores then
+ * @param {{ programs: Program[], isAgain?: boolean, machine?: Partial<Crowd> }} seen  programs: the learner's; isAgain: it was missing
+ *   twice, on a machine that wasn't idle; machine: its load at the second attempt
  * @returns {Broken | Undecided}
  */
 export function verdictOnMissing(story, { programs, isAgain = false, machine = {} }) {
   const own = programs
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
-  if (own) return new Broken({ ...story, ...storyOfWork(own) });
-  const isWeather = isAgain && hadWeather(story, machine);
-  return isWeather ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
+  if (own) return new Broken({ ...story, ...blockedByOwnWork(own) });
+  const isUndecided = isAgain && isMachineToBlame(story, machine);
+  return isUndecided ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }
 
-/** Where the length of a moment decides, that is the interval. @returns {Span[]} */
+/** The intervals whose length decides. @returns {Span[]} */
 function spansIn(/** @type {Story} */ { shows }, /** @type {Program | undefined} */ program) {
   if (!shows?.byLength || shows.program !== program) return [];
   return shows.moments.flatMap((one) =>
@@ -45,15 +39,15 @@ function spansIn(/** @type {Story} */ { shows }, /** @type {Program | undefined}
   );
 }
 
-/** Did the process wait for a core while it took too long? Where the length of no moment decides, the whole machine has to tell. */
-function hadWeather(/** @type {Story} */ story, /** @type {Partial<Crowd>} */ machine) {
+/** Was it the machine? If the length of an interval decides, only waits for a core in that interval count. */
+function isMachineToBlame(/** @type {Story} */ story, /** @type {Partial<Crowd>} */ machine) {
   const { isCrowded = false, areOthers, isStolen } = machine;
   const program = /** @type {Program | undefined} */ (story.shows?.program);
   const spans = spansIn(story, program);
   if (isStolen || !program || spans.length === 0) return isStolen || isCrowded;
   const stretches = program.stretches();
-  if (!stretches.some(({ queuedMs }) => queuedMs > 0)) return isCrowded; // the system does not tell
-  const shares = spans.map((span) => shareOf(stretches, span)).map((s) => s.queuedMs / s.ms);
+  if (!stretches.some(({ queuedMs }) => queuedMs > 0)) return isCrowded; // this system doesn't report waits for a core
+  const shares = spans.map((span) => workWithin(stretches, span)).map((s) => s.queuedMs / s.ms);
   const waited = Math.max(...shares);
   return isCrowded ? waited >= UNTOUCHED : Boolean(areOthers) && waited >= WAITED;
 }

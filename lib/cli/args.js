@@ -3,27 +3,17 @@ import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * @typedef {object} Option
- * @property {'boolean' | 'string'} type
- * @property {string} [short] one letter
- * @property {boolean} [multiple] it may be given more than once: its value is an array
- * @property {boolean} [fromNpm] false: never take it from npm's environment, because npm has a
- *   setting of the same name that somebody may have set for another purpose
+ * @typedef {{ type: 'boolean' | 'string', short?: string, multiple?: boolean, fromNpm?: boolean }} Option  short: one letter;
+ *   multiple: may be repeated, its value is an array; fromNpm: false if a setting of npm has the same name
  */
 
 /**
- * Parses the arguments of a command. npm (10 and 11 do the same, found by experiment) takes the
- * flags of `npm run check lesson-3 --json --predict 4` for itself unless a `--` stands before them:
- * the command gets `['lesson-3', '4']`, and npm_config_json and npm_config_predict in its
- * environment, both `true`. So a flag without a value is understood, `--predict=4` is understood,
- * and `--predict 4` is explained, since nothing tells which argument was its value.
- *
- * @param {string[]} argv
- * @param {Record<string, Option>} options
- * @param {Record<string, string | undefined>} env
- * @param {number} [most] how many arguments other than flags the command takes
- * @returns {{ values: Record<string, any>, positionals: string[] }}
- * @throws {UsageError} for what the command does not take
+ * Parses a command's arguments. Without a `--` before them, npm 10 and 11 take the flags of `npm run check lesson-3 --json
+ * --predict 4` themselves: the command gets `['lesson-3', '4']`, npm_config_json=true and npm_config_predict=true. So flags
+ * without a value and `--predict=4` are read from the environment, and `--predict 4` is refused with an explanation.
+ * @param {string[]} argv @param {Record<string, Option>} options @param {Record<string, string | undefined>} env
+ * @param {number} [most]  arguments other than flags @returns {{ values: Record<string, any>, positionals: string[] }}
+ * @throws {UsageError}  for unknown flags and superfluous arguments
  */
 export function parse(argv, options, env, most = 1) {
   const { values, positionals } = parseStrictly(argv, options);
@@ -32,10 +22,8 @@ export function parse(argv, options, env, most = 1) {
   return { values: { ...swallowed, ...values }, positionals };
 }
 
-function parseStrictly(
-  /** @type {string[]} */ args,
-  /** @type {Record<string, Option>} */ options,
-) {
+/** @param {string[]} args @param {Record<string, Option>} options */
+function parseStrictly(args, options) {
   try {
     const known = Object.entries(options).map(([name, { type, short, multiple = false }]) => [
       name,
@@ -60,11 +48,8 @@ function explain(/** @type {Error & { code: string }} */ error, /** @type {strin
   return new UsageError(message, guess ? `Did you mean ${guess}? ${all}` : all);
 }
 
-function readSwallowed(
-  /** @type {Record<string, Option>} */ options,
-  /** @type {Record<string, unknown>} */ given,
-  /** @type {Record<string, string | undefined>} */ env,
-) {
+/** @param {Record<string, Option>} options @param {Record<string, unknown>} given @param {Record<string, string | undefined>} env */
+function readSwallowed(options, given, env) {
   /** @type {Record<string, string | boolean | string[]>} */
   const swallowed = {};
   for (const [name, { type, multiple, fromNpm = true }] of Object.entries(options)) {
@@ -93,13 +78,8 @@ const tooMany = (/** @type {string[]} */ positionals, /** @type {number} */ most
       : 'Put quotes around text with spaces.',
   );
 
-/**
- * @param {string | undefined} text  as somebody typed it
- * @param {number} otherwise  where nobody typed any
- * @returns {number} a port; 0 for any that is free
- * @throws {UsageError} for what is none
- */
-export function portOf(text, otherwise) {
+/** @param {string | undefined} text @param {number} otherwise @returns {number}  0 means any free port @throws {UsageError} */
+export function parsePort(text, otherwise) {
   if (text === undefined) return otherwise;
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;

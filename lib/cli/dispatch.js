@@ -4,12 +4,14 @@ import { rootFolder } from '../lessons/catalog.js';
 import { hasCode } from '../common/files.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { EnvironmentError, UsageError } from '../common/usage-error.js';
-import { tellUnkept } from './unkept.js';
+import { reportSaveErrors } from './saved/save-errors.js';
 import { visible } from '../verdict/visible.js';
 
-/** @typedef {import('./progress.js').Io} Io */
+/** @typedef {import('./saved/progress.js').Io} Io */
 
-/** Every command: a file of the same name, and what the help says about it. */
+/** @typedef {(argv: string[], io: Io) => Promise<number>} Command  argv: without the command's name; resolves to the exit code */
+
+/** Each command's arguments and summary for the help; the command itself is the file of that name in commands/. */
 const commands = {
   start: [
     '[--port N] [--no-page] [--join ADDRESS CODE [--name NAME]]',
@@ -21,7 +23,7 @@ const commands = {
   solution: ['[lesson]', 'show the finished files'],
   diff: ['[lesson]', 'show how your files differ from the finished ones'],
   try: ['[lesson] [experiment]', 'run an experiment of a lesson: predict, look, compare'],
-  spot: ['[lesson]', "see somebody's change, say what it breaks, and have it judged"],
+  spot: ['[lesson]', "see someone's change, say what it breaks, and have it judged"],
   xray: [
     'server.js | -- command [--path /] [--rate N | --connections N] [--seconds N] [--kill] [--stop] [--reload SIGHUP [--times N]] [--scale 1,2,4] [--cost] [--all] [--html FILE] [--trace FILE] [--json]',
     'look into any Node.js server: what it does, and what a colleague would say',
@@ -40,12 +42,7 @@ const commands = {
   sync: ['[--check] [--starters]', 'refresh the quoted code in all texts (for authors)'],
 };
 
-/**
- * Runs the command that the process was started with and sets its exit code: 0 well, 1 failed,
- * 2 wrong usage, 3 cannot be decided or a fault of Forkshop or of this machine.
- *
- * @returns {Promise<void>}
- */
+/** Runs the command in process.argv. Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 undecided or a fault of ours. */
 export async function main() {
   const { stdout, stderr, stdin, env } = process;
   const root = env.FORKSHOP_ROOT ? resolve(env.FORKSHOP_ROOT) : rootFolder;
@@ -59,33 +56,27 @@ export async function main() {
   process.on('uncaughtException', fail);
   if (cluster.isWorker) return fail(asWorker);
   process.exitCode = await dispatch(process.argv.slice(2), { stdout, stderr, stdin, env, root });
-  stdout.write('', () => process.exit()); // a look that nobody waited for keeps no command
+  stdout.write('', () => process.exit()); // a look that was started in advance may still be running
 }
 
-/** Every port that it opens it would ask of a primary that is not there, and wait for ever. */
+/** With NODE_UNIQUE_ID set, each listen() would wait forever for the reply of a primary that doesn't exist. */
 const asWorker = new EnvironmentError(
   'NODE_UNIQUE_ID is set in your environment: to Node.js this command is a worker of a cluster, which opens no port itself.',
   'Run it without, as in: env -u NODE_UNIQUE_ID npm run check',
 );
 
-/**
- * Runs one command.
- *
- * @param {string[]} argv the command's name, then its arguments
- * @param {Io} io
- * @returns {Promise<number>} the exit code
- */
+/** Runs a command and reports its errors. @param {string[]} argv  name first @param {Io} io @returns {Promise<number>}  exit code */
 export async function dispatch([name, ...rest], io) {
   try {
     if (name === undefined || ['help', '--help', '-h'].includes(name)) return help(io);
     if (!Object.hasOwn(commands, name)) throw unknownCommand(name);
     if (rest.includes('--help') || rest.includes('-h')) return help(io, name);
-    const command = await import(`./${name}.js`);
+    const command = await import(`./commands/${name}.js`);
     return await command.run(rest, io);
   } catch (error) {
     return report(error, io.stderr);
   } finally {
-    tellUnkept(io);
+    reportSaveErrors(io);
   }
 }
 
@@ -128,10 +119,10 @@ function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
   return 3;
 }
 
-/** These do not end by themselves, or take long, and nobody asks how they ended. */
+/** Commands whose exit code carries no verdict. */
 const WITHOUT_VERDICT = ['start', 'try', 'slides', 'board'];
 
-/** The reader of a pipe may leave early, as in `npm run check | head -1`: the exit code still tells the verdict. */
+/** In `npm run check | head -1` the reader closes the pipe early; the check still runs to its exit code. */
 function readerHasLeft(/** @type {NodeJS.ErrnoException} */ error, /** @type {string} */ command) {
   if (!hasCode(error, 'EPIPE')) throw error;
   if (WITHOUT_VERDICT.includes(command)) process.exit();

@@ -1,10 +1,8 @@
 import { emitKeypressEvents } from 'node:readline';
 
 /**
- * Calls an action when its key is pressed. Ctrl-C and Ctrl-D do what q does: in raw mode the terminal sends no signal.
- *
- * @param {any} stdin  a terminal; undefined where there is none, and then nothing is listened to
- * @param {Record<string, () => unknown>} actions  by key
+ * Ctrl-C and Ctrl-D act as q, because in raw mode the terminal sends no signal.
+ * @param {any} stdin  undefined without a terminal @param {Record<string, () => unknown>} actions  by key
  * @returns {{ close(): void }}
  */
 export function listenForKeys(stdin, actions) {
@@ -17,14 +15,14 @@ export function listenForKeys(stdin, actions) {
     if (Object.hasOwn(actions, name)) actions[name]();
   };
   const readKeys = () => {
-    stdin.setRawMode(false); // else it believes that nothing has changed
+    stdin.setRawMode(false); // setRawMode(true) alone is a no-op if stdin believes that raw mode is still on
     stdin.setRawMode(true);
   };
   emitKeypressEvents(stdin);
   readKeys();
   stdin.resume();
   stdin.on('keypress', onKey);
-  process.on('SIGCONT', readKeys); // a shell that had stopped us has the terminal in its own mode
+  process.on('SIGCONT', readKeys); // after Ctrl-Z and fg the shell has reset the terminal's mode
   return {
     close() {
       process.off('SIGCONT', readKeys);

@@ -1,17 +1,15 @@
-/** A file that a command is to write: nothing that is there is written over, and what cannot be is known before the work. */
+/** Output files of commands: never overwrite one, and fail before the long work rather than after it. */
 import { closeSync, openSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hasCode } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * Creates the file, and removes it again.
- * @param {string} name
- * @param {{ cwd?: string, example: string }} options  example: of a command that names one
- * @returns {string}  its absolute path, the same for each way that leads to it
- * @throws {UsageError}
+ * Proves that a new file can be written, by creating and removing it.
+ * @param {string} name @param {{ cwd?: string, example: string }} options  example: a command for the message
+ * @returns {string}  its absolute path, with symbolic links resolved @throws {UsageError}
  */
-export function newFile(name, { cwd = '.', example }) {
+export function resolveNewFile(name, { cwd = '.', example }) {
   const file = resolve(cwd, name);
   const refuse = (/** @type {string} */ why) => new UsageError(why, `Name a new file: ${example}`);
   if (name === '') throw refuse('The file has no name.');
@@ -27,18 +25,13 @@ export function newFile(name, { cwd = '.', example }) {
   }
 }
 
-/**
- * Writes it, or leaves nothing of it.
- * @param {string} file  as newFile() gives it
- * @param {string} text
- * @returns {string[]}  why it could not be written, if so, as a sentence
- */
-export function writeNew(file, text) {
+/** Writes all of a new file, or nothing. @param {string} file @param {string} text @returns {string[]}  empty, or why it failed */
+export function writeNewFile(file, text) {
   try {
     writeFileSync(file, text, { flag: 'wx' });
     return [];
   } catch (/** @type {any} */ error) {
-    if (!hasCode(error, 'EEXIST')) rmSync(file, { force: true }); // a full disk leaves half of it
+    if (!hasCode(error, 'EEXIST')) rmSync(file, { force: true }); // a full disk leaves a part
     return [`${file} could not be written (${error.code}). Make room there, or name another file.`];
   }
 }

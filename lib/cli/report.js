@@ -1,74 +1,64 @@
 import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
-import { aroundLines, headingOf } from '../verdict/around.js';
-import { explanationOf } from '../verdict/explanation.js';
+import { unjudgedTaskLines, taskHeading } from '../verdict/other-promises.js';
+import { failureLines } from '../verdict/failure-lines.js';
 import { createStyle } from '../verdict/style.js';
-import { countsInWords, openOnes, tallyOf } from '../verdict/tally.js';
+import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
-import { nothingYet } from './last-time.js';
-import { nextLesson } from './place.js';
+import { noHistory } from './saved/lesson-history.js';
+import { nextLesson } from './current-lesson.js';
 
 /**
- * Prints a check for a person: its promises as they are decided, then the numbers, and at the end, where the eye is, what to
- * fix first and what next.
- *
- * @param {object} options
- * @param {import('../lessons/catalog.js').Lesson} options.lesson
- * @param {import('../lessons/catalog.js').Lesson[]} options.lessons
- * @param {import('./progress.js').Io} options.io
- * @param {number} [options.prediction]
- * @param {import('./last-time.js').LastTime} [options.before]
- * @param {string} [options.subject]
- * @param {boolean} [options.isLonger]  it was measured longer already
- * @param {boolean} [options.isHelped]  it says at once what to try, not when a promise fails a second time
- * @param {boolean} [options.hasKeys]  its reader has the keys of `npm start`
+ * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
+ * fix first and the next command.
+ * @param {object} options @param {import('../lessons/catalog.js').Lesson} options.lesson
+ * @param {import('../lessons/catalog.js').Lesson[]} options.lessons @param {import('./saved/progress.js').Io} options.io
+ * @param {number} [options.prediction] @param {import('./saved/lesson-history.js').LessonHistory} [options.before]
+ * @param {string} [options.subject] @param {boolean} [options.isLonger]  it ran with --longer
+ * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second
+ * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
  */
-export function createReporter({ lesson, lessons, io, prediction, before = nothingYet, ...more }) {
+export function createReporter({ lesson, lessons, io, prediction, before = noHistory, ...more }) {
   const { subject, isLonger, isHelped = false, hasKeys = false } = more;
   const { stdout, env, root } = io;
   const style = createStyle(stdout, env);
   const columns = Math.min(stdout.columns ?? 100, 110);
   let used = 0;
-  let shown = 0; // the task whose name stands above the promises
+  let shown = 0; // task whose heading was printed last
+  const named = new Set(); // numbers of tasks whose heading was printed
   const print = (/** @type {string[]} */ ...lines) => {
     const text = lines.join('\n');
     used += text.split('\n').length;
     stdout.write(`${text}\n`);
   };
   const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
-  const place = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
+  const path = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
   return {
     begin: () =>
-      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(place)}`, ''),
+      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(path)}`, ''),
     promise({ promise, number, of, task }) {
-      if (task && task.number !== shown) print(`  ${style.dim(visible(headingOf(task)))}`);
+      const rest = named.has(task?.number) ? ' (the rest)' : ''; // a promise that failed last time is judged first
+      if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task) + rest))}`);
       shown = task?.number ?? 0;
+      named.add(task?.number);
       print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
     },
-    end(told, progress) {
-      const result = allVisible(told);
-      const { measurements, charts, spared = [], fault } = result;
+    end(checked, progress) {
+      const result = allVisible(checked);
       const tally = tallyOf(result, before.verdicts);
-      const [first, ...others] = openOnes(result);
-      const around = aroundLines(result, tally, style);
-      if (around.length > 0) print(...around);
-      print('');
-      if (fault) print(...faultLines(fault), '');
-      for (const one of measurements)
-        print(
-          ...measurementLines(one, {
-            prediction: prediction ?? progress.predictions?.[lesson.key], // made meanwhile, on the page
-            before: before.measured[one.name],
-            longer,
-            style,
-          }),
-          '',
-        );
-      for (const chart of charts) print(...chartLines(chart, style), '');
-      if (spared.length > 0) print(...spared.map((text) => `  ${text}`), '');
-      const isTold = isHelped || isAgain(first, before);
-      const explained = explanationOf(result, { isTold, used, root, columns, style });
+      const [first, ...others] = openPromises(result);
+      const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
+      const help = { prediction: predicted, measured: before.measured, longer, style };
+      const numbers = numberLines(result, help);
+      print(
+        ...unjudgedTaskLines(result, tally, style),
+        '',
+        ...faultLines(result.fault),
+        ...numbers,
+      );
+      const isTold = isHelped || failsAgain(first, before);
+      const explained = failureLines(result, { isTold, used, root, columns, style });
       if (explained.length > 0) print(...explained);
       const keys = hasKeys && keysLine({ first, others, isTold });
       print(
@@ -79,12 +69,23 @@ export function createReporter({ lesson, lessons, io, prediction, before = nothi
   };
 }
 
+function numberLines(
+  { measurements, charts, spared = [] },
+  { prediction, measured, longer, style },
+) {
+  const numbers = measurements.map((one) =>
+    measurementLines(one, { prediction, before: measured[one.name], longer, style }),
+  );
+  const drawn = charts.map((chart) => chartLines(chart, style));
+  const notes = spared.length > 0 ? [spared.map((text) => `  ${text}`)] : [];
+  return [...numbers, ...drawn, ...notes].flatMap((lines) => [...lines, '']);
+}
+
 /**
- * Does the promise that is opened fail as it did last time?
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
- * @param {import('./last-time.js').LastTime} before
+ * @param {import('./saved/lesson-history.js').LessonHistory} before
  */
-export const isAgain = (promise, before) =>
+export const failsAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
 
 function keysLine({ first, others, isTold }) {
@@ -98,10 +99,9 @@ function keysLine({ first, others, isTold }) {
 }
 
 function faultLines(fault) {
-  return [
-    '  This is a bug in Forkshop, not in your code. Please report it with these lines:',
-    indent(fault),
-  ];
+  if (!fault) return [];
+  const head = '  This is a bug in Forkshop, not in your code. Please report it with these lines:';
+  return [head, indent(fault), ''];
 }
 
 const indent = (text) => text.replace(/^/gm, '    ');
@@ -118,7 +118,7 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
   return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
 }
 
-/** The next command, always in the last line. */
+/** The last line: the next command. */
 function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject }) {
   const name = `lesson-${lesson.number}`;
   if (verdict === 'inconclusive') {

@@ -1,6 +1,6 @@
 /**
- * The one door to processes of ours: whatever is started here ends with this process, however that ends, by SIGKILL, too. What runs
- * synchronously is over before we go on. Programs that are judged have another parent, the keeper (lib/observe/keeper.js).
+ * Starts processes of ours. Each ends when this process ends, even by SIGKILL; the synchronous ones are over before we continue.
+ * Programs under test have another parent, the keeper (lib/observe/keeper.js).
  */
 import { fork, spawn } from 'node:child_process';
 import { isatty } from 'node:tty';
@@ -13,26 +13,20 @@ const isWindows = process.platform === 'win32';
 
 /**
  * @typedef {import('node:child_process').ChildProcess} ChildProcess
- *
- * @typedef {object} Ended  how a command came to its end
- * @property {number | null} code
- * @property {string | null} signal
- * @property {string} [error]  why it could not be started
+ * @typedef {{ code: number | null, signal: string | null, error?: string }} Ended  how a command exited; error: why it didn't start
  */
 
 /**
- * Starts a file of ours that is told what to do by messages, and ends with its channel.
- * @param {URL} file
- * @param {import('node:child_process').ForkOptions & { args?: string[] }} [options]
- * @returns {ChildProcess}
+ * Forks a file of ours that takes its work as messages and exits when its channel closes.
+ * @param {URL} file @param {import('node:child_process').ForkOptions & { args?: string[] }} [options] @returns {ChildProcess}
  */
 export function forkOurs(file, { args = [], ...options } = {}) {
   return fork(file, args, { stdio: withoutTerminal(), ...options, execArgv: LIFELINE });
 }
 
 /**
- * Standard streams, and a channel, for a process of ours that neither asks nor prints. A Node.js process that has the terminal
- * puts it back, when it exits, into the mode in which it found it: a question that we ask meanwhile would lose its own.
+ * The stdio option, with a channel, of a process of ours that neither asks nor prints. It never gets the terminal: on exit Node.js
+ * restores the mode in which it found that, and would spoil a question that we ask in the meantime.
  * @returns {('ignore' | 'inherit' | 'ipc')[]}
  */
 export function withoutTerminal() {
@@ -41,10 +35,8 @@ export function withoutTerminal() {
 }
 
 /**
- * Starts Node.js with these arguments, as for a command of ours. It must end by process.exit(): the channel that is its lifeline
- * keeps it alive.
- * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions & { stdio?: any[] }} [options]  stdio: three of them
+ * Starts Node.js for a command of ours, which must call process.exit(): the channel that is its lifeline keeps it alive.
+ * @param {string[]} args @param {import('node:child_process').SpawnOptions & { stdio?: any[] }} [options]  stdio: three of them
  * @returns {import('node:child_process').ChildProcessWithoutNullStreams}
  */
 export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options } = {}) {
@@ -56,13 +48,12 @@ export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options }
 }
 
 /**
- * Starts any command, in a process group of its own, below a guard that ends the group with us.
- * @param {string} command
- * @param {string[]} args
+ * Starts any command in its own process group, below a guard that kills the group when this process ends.
+ * @param {string} command @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, stdio?: any[], removes?: string[] }} [options]  stdio: three
- *   of them; removes: what the guard removes where we are gone
- * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard: has its streams; end: kills the group,
- *   after that `ended` resolves, too
+ *   of them; removes: paths that the guard removes if this process ends first
+ * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard has the streams; end kills the group, which
+ *   resolves `ended`
  */
 export function spawnGuarded(command, args, { stdio, env = process.env, removes, ...how } = {}) {
   const [stdin, stdout, stderr] = stdio ?? ['ignore', 'pipe', 'pipe'];
@@ -70,18 +61,18 @@ export function spawnGuarded(command, args, { stdio, env = process.env, removes,
     ...{ execArgv: [], detached: !isWindows, env: ownEnvironment() },
     stdio: [stdin, stdout, stderr, 'ipc'],
   });
-  guard.send({ command, args, env, ...how }, () => {}); // not started: 'error' tells
+  guard.send({ command, args, env, ...how }, () => {}); // 'error' reports a guard that didn't start
   /** @type {Ended} */
-  let told = { code: null, signal: null };
-  guard.on('message', (/** @type {any} */ message) => (told = { ...told, ...message }));
+  let outcome = { code: null, signal: null };
+  guard.on('message', (/** @type {any} */ message) => (outcome = { ...outcome, ...message }));
   const ended = new Promise((resolve) => {
-    guard.on('error', ({ message }) => resolve({ ...told, error: message }));
-    guard.on('exit', (code, signal) => resolve({ ...told, signal: told.signal ?? signal }));
+    guard.on('error', ({ message }) => resolve({ ...outcome, error: message }));
+    guard.on('exit', (code, signal) => resolve({ ...outcome, signal: outcome.signal ?? signal }));
   });
   return { guard, ended, end: () => guard.connected && guard.disconnect() };
 }
 
-/** The guard is ours: what changes Node.js in the user's environment is for the command. */
+/** The user's NODE_OPTIONS are for the command, not for the guard. */
 function ownEnvironment() {
   return { ...process.env, NODE_OPTIONS: '' };
 }

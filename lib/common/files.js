@@ -1,23 +1,12 @@
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/**
- * Says whether an error is one of those that the operating system or Node.js tells apart by a code.
- *
- * @param {any} error
- * @param {...string} codes for example `ENOENT`
- * @returns {boolean}
- */
+/** @param {any} error @param {...string} codes  such as `ENOENT` @returns {boolean}  whether the error has one of these codes */
 export function hasCode(error, ...codes) {
   return codes.includes(error?.code);
 }
 
-/**
- * Reads a text file that may not be there.
- *
- * @param {string} file
- * @returns {string | undefined} undefined when there is no such file
- */
+/** Reads a text file that may not exist. @param {string} file @returns {string | undefined} */
 export function readIfThere(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -27,12 +16,7 @@ export function readIfThere(file) {
   }
 }
 
-/**
- * Says whether a path leads to a file. Reading a pipe waits, perhaps for ever.
- *
- * @param {string} path
- * @returns {boolean}
- */
+/** Is it a file? Reading a pipe could wait forever. @param {string} path @returns {boolean} */
 export function isFile(path) {
   try {
     return statSync(path).isFile();
@@ -42,13 +26,9 @@ export function isFile(path) {
 }
 
 /**
- * Writes a file such that at any moment, also after a crash, it holds all of its old text or all
- * of its new: writes beside it, waits for the disk, then renames. What earlier processes left
- * when they were killed in between is removed.
- *
- * @param {string} file in a folder that exists
- * @param {string} text
- * @returns {void}
+ * Replaces a file atomically: after a crash it has all of the old text or all of the new. Also removes drafts of killed processes.
+ * @param {string} file  in a folder that exists
+ * @param {string} text @returns {void}
  */
 export function writeWhole(file, text) {
   removeUnfinished(file);
@@ -62,11 +42,7 @@ export function writeWhole(file, text) {
   }
 }
 
-/**
- * Gives the present moment in a form that every file system accepts in a name.
- *
- * @returns {string} for example `2026-03-01T12-30-00-123Z`
- */
+/** The present moment as every file system accepts it in a name: `2026-03-01T12-30-00-123Z`. @returns {string} */
 export function timestamp() {
   return new Date().toISOString().replace(/[:.]/g, '-');
 }

@@ -1,18 +1,18 @@
 /**
- * The guard of one command that is not ours (child.js). It tells how the command has ended, { code, signal } or { error }, and ends, too. Where
- * its parent is gone before, it kills the command's process group and removes its own arguments, which are paths.
+ * The guard of one command (child.js). It reports how the command exited, as { code, signal } or { error }, and exits. If its
+ * parent is gone first, it kills the command's process group and removes the paths in its own arguments.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
 const removes = process.argv.slice(2);
 
-/** What is left to do when the parent is gone. */
+/** What to do when the parent is gone. */
 let leave = removeAndExit;
 
 process.once('message', guard);
 for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) process.on(event, () => leave());
-if (!process.connected) leave(); // the parent was gone before we were up
+if (!process.connected) leave(); // the parent exited while this process was starting
 
 function guard(/** @type {any} */ { command, args, cwd, env, shell }) {
   const isGroup = process.platform !== 'win32';
@@ -27,10 +27,10 @@ function guard(/** @type {any} */ { command, args, cwd, env, shell }) {
     if (!isOver && child.pid) process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL');
     over.then(removeAndExit);
   };
-  over.then((told) => {
+  over.then((outcome) => {
     isOver = true;
     if (!process.send || !process.connected) return leave();
-    return process.send(told, undefined, {}, (error) => (error ? leave() : process.exit()));
+    return process.send(outcome, undefined, {}, (error) => (error ? leave() : process.exit()));
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Preloaded into our own child processes (child.js): each ends with its parent. It must be the very first code that runs: the
- * parent may be gone before any other, and who begins to listen for 'disconnect' after that hears nothing.
+ * Preloaded into our child processes (child.js), so that each exits with its parent. It must run before any other code: if the
+ * parent is gone already, a later listener for 'disconnect' never fires.
  */
 'use strict';
 const { isMainThread } = require('node:worker_threads');

@@ -1,12 +1,10 @@
 const longestName = 60;
 
 /**
- * Finds the candidate that somebody who typed `name` most likely meant: one that contains it, else
- * the one with the smallest edit distance.
- *
- * @param {string} name what was typed
- * @param {string[]} candidates the names that exist
- * @returns {string | undefined} undefined when no candidate has anything in common with `name`
+ * Guesses which name was meant: one that contains what was typed, else the one with the smallest edit distance.
+ * @param {string} name  as typed
+ * @param {string[]} candidates  that exist
+ * @returns {string | undefined}  undefined if no candidate has anything in common with it
  */
 export function nearest(name, candidates) {
   const typed = name.toLowerCase().slice(0, longestName);
@@ -20,11 +18,8 @@ export function nearest(name, candidates) {
 }
 
 /**
- * Quotes what somebody typed so that it can be printed: long text is cut, and characters that
- * could steer a terminal are escaped.
- *
- * @param {string} name
- * @returns {string} for example `"lesson-33"`
+ * Quotes typed text for printing: cuts long text and escapes characters that could steer a terminal.
+ * @param {string} name @returns {string}  for example `"lesson-33"`
  */
 export function quoted(name) {
   const short = name.length > longestName ? `${name.slice(0, longestName)}...` : name;
@@ -32,7 +27,7 @@ export function quoted(name) {
   return `"${short.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape)}"`;
 }
 
-/** The Levenshtein distance: how many characters to insert, delete or replace. */
+/** The Levenshtein distance: insertions, deletions and replacements of a character. */
 function editsBetween(/** @type {string} */ from, /** @type {string} */ to) {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {

@@ -1,8 +1,4 @@
-/**
- * What a value that was read back from a file must be before it is used: small questions, made of each other.
- *
- * @typedef {(value: unknown) => boolean} Shape
- */
+/** Predicates that validate a value read back from a file. @typedef {(value: unknown) => boolean} Shape */
 
 /** @type {Shape} */
 export const isText = (value) => typeof value === 'string';
@@ -32,9 +28,7 @@ export const having = (fields) => (value) =>
   Object.entries(fields).every(([name, shape]) => shape(/** @type {any} */ (value)[name]));
 
 /**
- * @param {string} text
- * @param {Shape} shape
- * @returns {any}  undefined when the text is no JSON, or not of this shape
+ * @param {string} text @param {Shape} shape @returns {any}  undefined if the text isn't JSON or the value doesn't have this shape
  */
 export function parseAs(text, shape) {
   try {

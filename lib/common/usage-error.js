@@ -1,13 +1,9 @@
 /**
- * A mistake that the person at the keyboard can fix: a wrong name, a broken lesson file, a missing
- * folder. The command line prints `message` (what was wrong) and `hint` (what to do) without a
- * stack, and ends with exit code 2. Every other error is a bug in Forkshop itself.
+ * A mistake that the user can fix, such as a wrong name. The command line prints message and hint without a stack and exits with
+ * code 2; any other error is a bug in Forkshop.
  */
 export class UsageError extends Error {
-  /**
-   * @param {string} message what was wrong, as full sentences
-   * @param {string} [hint] what to do now, as full sentences
-   */
+  /** @param {string} message  what was wrong, in full sentences @param {string} [hint]  what to do, in full sentences */
   constructor(message, hint = '') {
     super(message);
     this.name = 'UsageError';
@@ -15,5 +11,5 @@ export class UsageError extends Error {
   }
 }
 
-/** The same, for the machine that Forkshop runs on: a full disk, a missing folder. Its exit code is 3. */
+/** A problem of the machine, such as a full disk. Exit code 3. */
 export class EnvironmentError extends UsageError {}

@@ -10,7 +10,7 @@ const AGAIN_MS = 200;
  * @param {() => void} tell
  * @returns {{ close(): void }}
  */
-export function followFolder(folder, tell) {
+export function watchRecursive(folder, tell) {
   /** @type {import('node:fs').FSWatcher | undefined} */
   let watcher;
   /** @type {NodeJS.Timeout | undefined} */

@@ -1,8 +1,8 @@
 /** What a chapter says of the day that it is taught in: its opener, and the bridge to what comes next. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAbout } from '../lessons/about.js';
-import { placesOf } from '../lessons/places.js';
+import { parseLessonYml } from '../lessons/lesson-yml.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { escapeHtml } from '../web/code.js';
 import { openerOf } from './opener.js';
 import { dayOf } from './plans.js';
@@ -38,9 +38,9 @@ export function tellTheDay(chapters, { root, plan, keys, fronts }) {
 }
 
 function aboutOf(root, key) {
-  const { about } = placesOf(key);
+  const { about } = lessonPaths(key);
   try {
-    return parseAbout(readFileSync(join(root, about), 'utf8'), about);
+    return parseLessonYml(readFileSync(join(root, about), 'utf8'), about);
   } catch (/** @type {any} */ error) {
     if (error.code === 'ENOENT') return undefined; // slides can be written before their lesson
     throw error;

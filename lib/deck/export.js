@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { spawnGuarded } from '../common/child.js';
 import { markInEnvironment } from '../observe/mark.js';
 import { endHome } from '../observe/sweep.js';
-import { demandRoom, nameHome } from '../observe/temporary.js';
+import { demandRoom, nameHome } from '../observe/temporary-folder.js';
 import { UsageError } from '../common/usage-error.js';
 import { readDeck } from './read-deck.js';
 import { deckPage, speakerPage } from './pages.js';

@@ -12,7 +12,7 @@ const [LETTER, PADDING] = [14, 14]; // px of a letter of the ribbon at its wides
  * @param {import('./day.js').Stretch[]} day.stretches
  * @param {string[]} day.lessons  the keys of all lessons that are taught
  * @param {boolean} day.isDay  false: it is the whole deck
- * @param {import('../lessons/about.js').About} [day.about]  of a lesson
+ * @param {import('../lessons/lesson-yml.js').LessonYml} [day.about]  of a lesson
  * @returns {import('./read-deck.js').Slide}  of no minutes, with the id NN-slug-0: all others keep their numbers
  */
 export function openerOf(front, { chapter, stretches, lessons, isDay, about }) {
@@ -62,7 +62,12 @@ function ribbonOf(
 }
 
 function notesOf(
-  /** @type {import('../lessons/about.js').About} */ { goal, concepts, minutes, needs = [] },
+  /** @type {import('../lessons/lesson-yml.js').LessonYml} */ {
+    goal,
+    concepts,
+    minutes,
+    needs = [],
+  },
 ) {
   const install = needs.length > 0 ? ` It needs ${needs.map(escapeHtml).join(' and ')}.` : '';
   return (

@@ -37,8 +37,8 @@ import { isLiving } from '../observe/processes.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
 import { Undecided } from '../verdict/outcome.js';
-import { storyOfWork } from '../verdict/own-work.js';
-import { SILENT_MS, brief } from '../web/pick-drawn-fields.js';
+import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
+import { SILENT_MS, pickDrawnFields } from '../web/pick-drawn-fields.js';
 
 const LOOK_EVERY_MS = 50;
 const LOOKS_WITHOUT = 2; // whoever notices the end of a child tells it sooner
@@ -91,7 +91,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
     const { isCrowded } = crowd(); // while the programs are there
     const left = await lab.close();
     if (left.length > 0) error ??= `These processes could not be ended: ${left.join(', ')}.`;
-    if (error && own) error += ` ${storyOfWork(own).why}`;
+    if (error && own) error += ` ${blockedByOwnWork(own).why}`;
     else if (watched.length > 0 && isCrowded) send({ doubt: BUSY });
     send({ end: { error } });
     isOver = true;
@@ -187,7 +187,7 @@ function repeat(act, everyMs, /** @type {AbortSignal} */ signal) {
 /** Of an event what is drawn, with the name of its machine if it has one. */
 function drawn(event, watched) {
   const called = event.what === 'listening' ? calledAt(event, watched) : undefined;
-  return { ...brief(event, watched.as), ...(called && { called }) };
+  return { ...pickDrawnFields(event, watched.as), ...(called && { called }) };
 }
 
 /** The name of the machine that listens there, by its primary; the second of that name is there again. */

@@ -38,7 +38,7 @@ import { join } from 'node:path';
 import { chapterKeys, keyPattern } from '../lessons/catalog.js';
 import { refreshDocument } from '../lessons/documents.js';
 import { splitFrontMatter } from '../lessons/front-matter.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { UsageError } from '../common/usage-error.js';
 import { faultIn, renderFence, renderImage } from './blocks.js';
 import { tellTheDay } from './day.js';
@@ -62,14 +62,14 @@ export function readDeck(root, plan) {
   const shown = sources.filter(({ front }) => has(Number(front.key.slice(0, 2))));
   const lessons = shown
     .map(({ front }) => front)
-    .filter(({ key }) => existsSync(join(root, placesOf(key).about)));
+    .filter(({ key }) => existsSync(join(root, lessonPaths(key).about)));
   const chapters = shown.map((source) => renderChapter(source, { root, lessons }));
   return tellTheDay(chapters, { root, plan, keys, fronts: sources.map(({ front }) => front) });
 }
 
 /** @returns {{ path: string, front: Front, text: string }} */
 function readSource(/** @type {string} */ root, /** @type {string} */ key) {
-  const path = placesOf(key).slides;
+  const path = lessonPaths(key).slides;
   if (!keyPattern.test(key)) throw faultIn(path, 'Its folder is not named NN-slug.');
   if (refreshDocument(root, path).stale.length > 0)
     throw faultIn(path, 'It quotes code that has changed.', 'npm run sync');

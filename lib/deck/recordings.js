@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chapterKeys } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { conditionsNow } from '../measure/conditions.js';
 import { having, isNumber, isText, listOf, parseAs } from '../common/shape.js';
 import { UsageError } from '../common/usage-error.js';
@@ -16,7 +16,7 @@ import { perform } from './perform-demo.js';
  */
 export async function readDemos(root) {
   const chapters = chapterKeys(root)
-    .map((key) => ({ key, file: join(root, placesOf(key).demos) }))
+    .map((key) => ({ key, file: join(root, lessonPaths(key).demos) }))
     .filter(({ file }) => existsSync(file));
   const demos = await Promise.all(
     chapters.map(async ({ key, file }) => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import express from 'express';
 import { readDeck } from './read-deck.js';
-import { followFolder } from '../common/watch-recursive.js';
+import { watchRecursive } from '../common/watch-recursive.js';
 import { deckPage, printPage, speakerPage } from './pages.js';
 import { watchCrowd } from '../measure/conditions.js';
 import { preflightForPage } from './preflight.js';
@@ -122,7 +122,7 @@ function followChanges(root, response) {
   const watchers = ['slides', 'solutions', 'lib/deck/client', 'lib/web/client']
     .map((name) => join(root, name))
     .filter((folder) => existsSync(folder))
-    .map((folder) => followFolder(folder, tell));
+    .map((folder) => watchRecursive(folder, tell));
   response.on('close', () => {
     clearTimeout(timer);
     for (const watcher of watchers) watcher.close();

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
-import { answersOf, changesOf, makeAnswer } from '../lessons/answers.js';
+import { changesOf, makeAnswer } from '../lessons/answer-programs.js';
+import { answersOf } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Undecided } from '../verdict/outcome.js';
 import { escapeHtml, measureOf } from '../web/code.js';
 
@@ -57,7 +58,7 @@ export const demoName = (/** @type {string} */ key, /** @type {string} */ name) 
  */
 export function spotDemos(root) {
   return chapterKeys(root).flatMap((key) => {
-    const text = readFileSync(join(root, placesOf(key).slides), 'utf8');
+    const text = readFileSync(join(root, lessonPaths(key).slides), 'utf8');
     return [...text.matchAll(FENCE)].map(([, name]) => ({
       key,
       name: demoName(key, name),
@@ -96,6 +97,6 @@ function findAnswer(
   if (answer) return answer;
   throw new UsageError(
     `Lesson ${key} has no answer "${name}" that is told as a change.`,
-    `${placesOf(key).checks}/wrong-answers.md has them.`,
+    `${lessonPaths(key).checks}/wrong-answers.md has them.`,
   );
 }

@@ -1,7 +1,7 @@
 /** What a learner begins with, where a slide shows what becomes of it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { parseRegions } from '../lessons/regions.js';
 
 const QUOTED = /\bfile=solutions\/([\w-]+)\/([^\s#:]+)#([\w-]+)/;
@@ -15,7 +15,7 @@ const QUOTED = /\bfile=solutions\/([\w-]+)\/([^\s#:]+)#([\w-]+)/;
 export function starterCode(root, info) {
   const [, key, name, region] = QUOTED.exec(info) ?? [];
   if (!key || !/\bstarter\b/.test(info)) return undefined;
-  const file = `${placesOf(key).starter}/${name}`;
+  const file = `${lessonPaths(key).starter}/${name}`;
   const regions = parseRegions(readFileSync(join(root, file), 'utf8'), file);
   const lines = regions.find((one) => one.name === region)?.body.split('\n') ?? [];
   const code = lines.filter((line) => !/^\s*\/\//.test(line));

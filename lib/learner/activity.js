@@ -12,7 +12,7 @@
 import { UsageError } from '../common/usage-error.js';
 import { allVisible } from '../verdict/visible.js';
 import { recordOf } from './check-records.js';
-import { createWatched } from './running-programs.js';
+import { createRunningPrograms } from './running-programs.js';
 
 const OURS = 'That went wrong, and it is a fault of Forkshop: see the terminal.';
 
@@ -25,7 +25,7 @@ export function createActivity(onChange) {
   let now = null;
   const momentsIn = (/** @type {number} */ number) =>
     now.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
-  let programs = createWatched(momentsIn);
+  let programs = createRunningPrograms(momentsIn);
   let stop = new AbortController();
 
   const change = (/** @type {object} */ more) => {
@@ -52,7 +52,7 @@ export function createActivity(onChange) {
       const onAbort = () => stop.abort();
       if (signal.aborted) onAbort();
       signal.addEventListener('abort', onAbort);
-      programs = createWatched(momentsIn);
+      programs = createRunningPrograms(momentsIn);
       now = { id, ...about, promises: [], isOver: false };
       onChange();
       /** @type {Doing} */

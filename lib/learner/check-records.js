@@ -25,8 +25,8 @@
  * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
  *   from elsewhere: of an earlier npm start, or of another terminal; at: when it was over, ISO 8601
  */
-import { headingOf } from '../verdict/around.js';
-import { printedLines } from '../verdict/printed.js';
+import { taskHeading } from '../verdict/other-promises.js';
+import { outputLines } from '../verdict/program-output.js';
 import { countsInWords } from '../verdict/tally.js';
 import { allVisible, cut } from '../verdict/visible.js';
 
@@ -36,7 +36,7 @@ const LONGEST_WORDS = 120; // some of them may be the program's
 
 /** A lesson's promises, none of them judged. @param {Known} known */
 export function blank({ lesson: { key, number, title }, promises, tasks = [], before = {} }) {
-  const headed = tasks.map((task) => ({ ...task, heading: headingOf(task) }));
+  const headed = tasks.map((task) => ({ ...task, heading: taskHeading(task) }));
   const taskOf = (/** @type {string} */ id) => tasks.find((task) => task.promises.includes(id));
   return {
     lesson: { key, number, title },
@@ -90,7 +90,7 @@ export function recordOf(promise, programs, root) {
   const record = { ...allVisible(promise), programs };
   if (record.got) record.got = cut(record.got);
   if (record.output)
-    record.output = printedLines(record.output, { most: MOST_PRINTED, root }).join('\n');
+    record.output = outputLines(record.output, { most: MOST_PRINTED, root }).join('\n');
   if (record.shows) record.shows.moments = record.shows.moments.slice(0, MOST_MOMENTS).map(short);
   return record;
 }

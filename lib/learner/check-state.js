@@ -4,7 +4,7 @@
  */
 import { allVisible } from '../verdict/visible.js';
 import { blank, inWords, keptCheck, recordOf, withoutPrograms } from './check-records.js';
-import { createWatched } from './running-programs.js';
+import { createRunningPrograms } from './running-programs.js';
 
 /** @typedef {import('./check-records.js').Known} Known */
 /** @typedef {import('./check-records.js').Kept} Kept */
@@ -23,7 +23,7 @@ export function createCheckState(onChange, root) {
   let earlier;
   const momentsIn = (/** @type {number} */ number) =>
     check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
-  let programs = createWatched(momentsIn);
+  let programs = createRunningPrograms(momentsIn);
   const running = new Set(); // programs of which is told what they do
 
   const put = (/** @type {any} */ fresh) => checks.set(fresh.lesson.key, fresh);
@@ -40,7 +40,7 @@ export function createCheckState(onChange, root) {
       else checks.delete(check.lesson.key);
     } else if (check) put(withoutPrograms(check));
     earlier = checks.get(key);
-    programs = createWatched(momentsIn);
+    programs = createRunningPrograms(momentsIn);
     running.clear();
     check = fresh;
     put(check);

@@ -3,7 +3,7 @@
  * have folded answers, nothing else.
  */
 import { posix } from 'node:path';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { escapeHtml, highlight, measureOf } from '../web/code.js';
 import { codeFigure, createMarkdown, fileOf, makeCornersCells } from '../web/markdown.js';
 
@@ -39,7 +39,7 @@ function folded(content) {
 function renderFence({ info, content }, key) {
   const [language] = info.trim().split(/\s+/);
   const text = content.replace(/\n$/, '');
-  const file = fileOf(info)?.replace(placesOf(key).starter, `lessons/${key}`); // where it is edited
+  const file = fileOf(info)?.replace(lessonPaths(key).starter, `lessons/${key}`); // where it is edited
   return codeFigure({
     html: highlight(text, language),
     measure: measureOf(text.split('\n')),

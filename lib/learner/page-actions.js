@@ -5,7 +5,7 @@
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  * @typedef {import('./activity.js').Doing} Doing
  *
- * @typedef {object} Reach  what is asked of the command that serves the page
+ * @typedef {object} PageActions  what is asked of the command that serves the page
  * @property {(words: string, act: (signal: AbortSignal) => Promise<void>) => boolean} aside  does something when nothing else
  *   runs, until a save ends it; false: something runs
  * @property {(lesson: Lesson) => { reason: string } | { files: { file: string, patch: string }[] }} compare
@@ -37,11 +37,11 @@ const BUSY = 'Something else is running: a check, or another experiment. Wait fo
  * @param {object} options
  * @param {string} options.root
  * @param {string} options.token
- * @param {Reach} options.learner
+ * @param {PageActions} options.learner
  * @param {ReturnType<typeof import('./activity.js').createActivity>} options.activity
  * @param {(request: any, response: any, next: any) => void} options.find  puts the lesson into response.locals
  */
-export function mountReach(app, { root, token, learner, activity, find }) {
+export function mountPageActions(app, { root, token, learner, activity, find }) {
   const post = (path, act) =>
     app.post(path, demandToken(token), find, (request, response) =>
       told(response, () => act(response.locals.lesson, request.params, response)),

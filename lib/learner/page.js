@@ -1,5 +1,5 @@
 /** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
-import { headingOf } from '../verdict/around.js';
+import { taskHeading } from '../verdict/other-promises.js';
 import { unitInWords } from '../verdict/terminal.js';
 import { escapeHtml } from '../web/code.js';
 import { page } from '../web/page-shell.js';
@@ -55,7 +55,7 @@ function taskItems({ tasks, promises }) {
         `<span class="sentence">${escapeHtml(promises[id])}</span></li>`,
     );
     return (
-      `<details class="task" data-task="${task.number}" open><summary><span class="heading">${escapeHtml(headingOf(task))}</span></summary>\n` +
+      `<details class="task" data-task="${task.number}" open><summary><span class="heading">${escapeHtml(taskHeading(task))}</span></summary>\n` +
       `<ol>${items.join('\n')}</ol></details>`
     );
   });

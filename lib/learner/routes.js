@@ -1,11 +1,11 @@
 /** What the server of the learner's page answers: a lesson's text, its state as it changes, and what the page asks for. */
 import { join } from 'node:path';
 import { checkFile, loadCheck } from '../check/definitions.js';
-import { placesOf } from '../lessons/places.js';
+import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { lessonPage } from './page.js';
 import { sendEvidence } from '../web/evidence.js';
-import { mountReach } from './page-actions.js';
+import { mountPageActions } from './page-actions.js';
 import { demandToken, send } from '../web/server.js';
 
 /**
@@ -62,7 +62,7 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
   );
   app.get('/lessons/:key/:name.svg', find, (request, response, next) => {
     if (!/^[\w-]+$/.test(request.params.name)) return next();
-    const folder = join(root, placesOf(response.locals.lesson.key).mine);
+    const folder = join(root, lessonPaths(response.locals.lesson.key).mine);
     response.sendFile(`${request.params.name}.svg`, { root: folder, cacheControl: false });
   });
   app.get('/lessons/:key/events', find, async (request, response) => {
@@ -71,7 +71,7 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
     state.know(await knownOf(root, lesson, learner), learner.kept(lesson.key), passed?.at);
     if (!response.destroyed) pages.add(response, lesson.key);
   });
-  mountReach(app, { root, token, learner, activity, find });
+  mountPageActions(app, { root, token, learner, activity, find });
   app.get('/evidence/:check/:program.json', (request, response) => {
     const { check, program } = request.params;
     sendEvidence(response, state.evidence(Number(check), Number(program)));

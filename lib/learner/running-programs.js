@@ -7,7 +7,7 @@ const MOST_PROGRAMS = 32;
 /**
  * @param {(number: number) => import('../verdict/outcome.js').Moment[]} momentsIn  those of a program: what is near them is kept
  */
-export function createWatched(momentsIn = () => []) {
+export function createRunningPrograms(momentsIn = () => []) {
   /** @type {{ name: string, isReference: boolean, program?: { events: any[] }, evidence?: import('../web/evidence.js').Evidence }[]} */
   let programs = [];
   const lookAt = (/** @type {number} */ number) => {

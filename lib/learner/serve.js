@@ -3,7 +3,7 @@
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  *
- * @typedef {Own & import('./page-actions.js').Reach} Learner  what the page asks of the command that serves it
+ * @typedef {Own & import('./page-actions.js').PageActions} Learner  what the page asks of the command that serves it
  *
  * @typedef {object} Own
  * @property {() => Where} where

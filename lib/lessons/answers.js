@@ -1,72 +1,62 @@
 /**
- * The right and wrong answers of a lesson: those that its catalogue tells as small changes to the solution, and those that
- * are programs of their own.
+ * Reads the right and wrong answers of a lesson: changes to the solution in a Markdown catalogue, and whole programs.
  *
- * @typedef {import('./patch.js').Hunk} Hunk
- *
- * @typedef {object} Patch  what is different in one file
+ * @typedef {object} Patch
  * @property {string} file  path from the solution's folder
- * @property {Hunk[]} hunks
- * @property {string} [whole]  the file as it is now, in place of hunks
+ * @property {import('./patch.js').Hunk[]} hunks
+ * @property {string} [whole]  the whole new file, in place of hunks
  *
  * @typedef {object} Answer
  * @property {string} name  in kebab-case
  * @property {boolean} isRight
- * @property {string[]} breaks  ids of the promises; none for a right one
- * @property {string} why  why somebody writes it, and what it does to clients; Markdown
- * @property {string} [says]  words of the message that a learner reads first: they name the mistake
- * @property {Patch[]} [patches]  what is different from the solution
- * @property {string} [place]  the file or folder, if it is a program of its own
- *
- * @typedef {Pick<Answer, 'name' | 'place' | 'patches'> & { isRight?: boolean }} Made
+ * @property {string[]} breaks  ids of promises; empty for a right answer
+ * @property {string} why  why someone writes it, and what clients notice; Markdown
+ * @property {string} [says]  words that the first message must contain
+ * @property {Patch[]} [patches]
+ * @property {string} [place]  file or folder of a whole program
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { structuredPatch } from 'diff';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { readIfThere } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
-import { filesBelow, rootFolder } from './catalog.js';
-import { applyHunks, parseHunks } from './patch.js';
-import { placesOf } from './places.js';
-import { promiseIds } from './promises.js';
+import { filesBelow } from './catalog.js';
+import { lessonPaths } from './lesson-paths.js';
+import { parseHunks } from './patch.js';
 
-/** @typedef {import('./compare.js').Problem} Problem */
-
-const KINDS = [
+export const KINDS = [
   { kind: 'wrong-answers', isRight: false },
   { kind: 'right-answers', isRight: true },
 ];
-const MAIN = 'server.js';
+export const MAIN = 'server.js';
 const SAYS = 'Says:';
-const CONTEXT = 2; // lines around a change, where it is shown
-const REGION = /^[ \t]*\/\/ ?#(end)?region\b.*\n?/gm;
-const howToWrite =
-  'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why somebody writes it, a ```diff.';
+export const howToWrite =
+  'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why someone writes it, a ```diff.';
 
 /**
- * @param {string} root
- * @param {string} key
- * @returns {Answer[]}  in the order of the documents, wrong ones first; after those of each kind its programs, by name
- * @throws {UsageError}  that says what is wrong with the catalogue
+ * @param {string} root @param {string} key
+ * @returns {Answer[]}  wrong ones first; of each kind the catalogue's before the programs
+ * @throws {UsageError}  if the catalogue can't be parsed
  */
 export function answersOf(root, key) {
   return KINDS.flatMap(({ kind, isRight }) => {
-    const path = `${placesOf(key).checks}/${kind}`;
-    const told = parseCatalogue(readIfThere(join(root, `${path}.md`)) ?? '', `${path}.md`, isRight);
+    const path = `${lessonPaths(key).checks}/${kind}`;
+    const described = parseCatalogue(
+      readIfThere(join(root, `${path}.md`)) ?? '',
+      `${path}.md`,
+      isRight,
+    );
     const folder = join(root, path);
     const programs = existsSync(folder) ? readdirSync(folder).sort() : [];
-    return [...told, ...programs.map((name) => readProgram(join(folder, name), name, isRight))];
+    return [
+      ...described,
+      ...programs.map((name) => readProgram(join(folder, name), name, isRight)),
+    ];
   });
 }
 
-/** @returns {Answer[]} */
-function parseCatalogue(
-  /** @type {string} */ text,
-  /** @type {string} */ path,
-  /** @type {boolean} */ isRight,
-) {
+/** @param {string} text @param {string} path @param {boolean} isRight @returns {Answer[]} */
+function parseCatalogue(text, path, isRight) {
   /** @type {(Answer & { patches: Patch[] })[]} */
   const answers = [];
   const tokens = new MarkdownIt().parse(text, {});
@@ -94,26 +84,23 @@ function readFence(/** @type {import('markdown-it').Token} */ { info, content })
   return { file, hunks: [], whole: content };
 }
 
-function assertWhole(
-  /** @type {Answer} */ { name, isRight, breaks, why, patches = [] },
-  /** @type {string} */ path,
-) {
+/** @param {Answer} options @param {string} path */
+function assertWhole({ name, isRight, breaks, why, patches = [] }, path) {
   const faults = [
     [!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name), 'has a name that is not words in kebab-case'],
     [!isRight && breaks.length === 0, 'names no promise that it breaks'],
-    [why === '', 'does not say why somebody writes it'],
+    [why === '', 'does not say why someone writes it'],
     [patches.length === 0, 'shows no change'],
   ];
   const fault = faults.find(([isSo]) => isSo);
   if (fault) throw new UsageError(`"${name}" in ${path} ${fault[1]}.`, howToWrite);
 }
 
-/** A program of its own says in its first line what it is for. @returns {Answer} */
-function readProgram(
-  /** @type {string} */ place,
-  /** @type {string} */ file,
-  /** @type {boolean} */ isRight,
-) {
+/**
+ * The first line of a program says what it accepts or breaks.
+ * @param {string} place @param {string} file @param {boolean} isRight @returns {Answer}
+ */
+function readProgram(place, file, isRight) {
   const first = firstLine(place);
   const [, word, text = ''] = /^\/\/ (accepts|breaks): (.+)$/.exec(first) ?? [];
   const wanted = isRight ? 'accepts' : 'breaks';
@@ -131,141 +118,8 @@ function readProgram(
   };
 }
 
-/** Of the file, or of the server in a folder of files. */
 function firstLine(/** @type {string} */ place) {
   const files = filesBelow(place);
   const main = files.find((file) => /^server\.c?js$/.test(file)) ?? files[0];
   return readFileSync(main ? join(place, main) : place, 'utf8').split('\n', 1)[0];
-}
-
-/**
- * Makes the program that an answer is.
- *
- * @param {string} root
- * @param {string} key
- * @param {Made} answer
- * @param {string} [home]  where such folders are kept
- * @returns {string}  the file or folder to judge; a folder that is made anew when the answer is told as a change
- * @throws {UsageError}  when it no longer fits the solution: where, and where it nearly does
- */
-export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
-  if (answer.place) return answer.place;
-  const solution = join(root, placesOf(key).solution);
-  const kind = answer.isRight ? 'right' : 'wrong';
-  const folder = join(home, 'answers', key, `${kind}-${answer.name}`);
-  const texts = applyPatches(solution, answer);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(dirname(folder), { recursive: true });
-  cpSync(solution, folder, { recursive: true });
-  for (const [file, text] of Object.entries(texts)) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), text);
-  }
-  return folder;
-}
-
-/**
- * The program of a wrong answer of this repository, for what shows its fault.
- *
- * @param {string} key
- * @param {string} name
- * @returns {string}  absolute path of its server.js
- */
-export function wrongAnswer(key, name) {
-  const found = answersOf(rootFolder, key).find((one) => !one.isRight && one.name === name);
-  if (!found) throw new Error(`Lesson ${key} has no wrong answer ${name}.`);
-  const place = makeAnswer(rootFolder, key, found);
-  return /\.c?js$/.test(place) ? place : join(place, MAIN);
-}
-
-/**
- * What an answer changes, with some lines around it, as a unified diff has them.
- *
- * @param {string} root
- * @param {string} key
- * @param {Pick<Answer, 'name' | 'patches'>} answer
- * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: where it begins in the solution, its
- *   region markers taken out
- */
-export function changesOf(root, key, answer) {
-  const solution = join(root, placesOf(key).solution);
-  return Object.entries(applyPatches(solution, answer)).map(([file, text]) => {
-    const before = readSolution(solution, file) ?? '';
-    const { hunks } = structuredPatch(file, file, before, text, '', '', { context: CONTEXT });
-    return { file, hunks: hunks.map(({ oldStart, lines }) => ({ line: oldStart, lines })) };
-  });
-}
-
-const readSolution = (/** @type {string} */ solution, /** @type {string} */ file) =>
-  readIfThere(join(solution, file))?.replaceAll('\r\n', '\n').replace(REGION, '');
-
-/**
- * The files that an answer changes, as they are in it. Region markers of the solution are taken out: no change cares.
- *
- * @param {string} solution  the folder
- * @param {Pick<Answer, 'name' | 'patches'>} answer
- * @returns {Record<string, string>}  path → text
- * @throws {UsageError}  when it doesn't fit
- */
-export function applyPatches(solution, { name, patches = [] }) {
-  /** @type {Record<string, string>} */
-  const texts = {};
-  for (const { file, hunks, whole } of patches) {
-    const source = texts[file] ?? readSolution(solution, file);
-    if (whole !== undefined) texts[file] = whole;
-    else if (source === undefined)
-      throw new UsageError(`"${name}" changes ${file}, which does not exist.`, howToWrite);
-    else {
-      const result = applyHunks(source, hunks);
-      if ('fault' in result) {
-        const near = result.near ? `What is there: ${result.near}` : howToWrite;
-        throw new UsageError(`"${name}" doesn't fit ${file}: ${result.fault}`, near);
-      }
-      texts[file] = result.text;
-    }
-  }
-  return texts;
-}
-
-/**
- * Looks at the right and wrong answers of a lesson: are there both, do they name promises that the check has, and does each
- * still fit the solution?
- *
- * @param {string} root
- * @param {string} key
- * @returns {Generator<Problem>}
- * @throws {UsageError}  when the catalogue cannot be read
- */
-export function* answerProblems(root, key) {
-  const { checks, solution } = placesOf(key);
-  const answers = answersOf(root, key);
-  const known = promiseIds(root, key);
-  for (const { kind, isRight } of KINDS) {
-    const where = `${checks}/${kind}.md`;
-    const mine = answers.filter((answer) => answer.isRight === isRight);
-    if (mine.length === 0) yield { where, problem: 'There is no answer in it.', mend: howToWrite };
-    for (const [index, { name, breaks }] of mine.entries()) {
-      const unknown = breaks.find((id) => !known.has(id));
-      if (unknown) {
-        const problem = `"${name}" breaks "${unknown}", which ${checks}/check.js does not hold.`;
-        yield { where, problem, mend: 'Name a promise of the check by its id.' };
-      }
-      if (mine.findIndex((one) => one.name === name) !== index)
-        yield { where, problem: `"${name}" is there twice.`, mend: 'Rename one.' };
-    }
-    for (const answer of mine) {
-      const misfit = misfitOf(join(root, solution), answer);
-      if (misfit) yield { where, problem: misfit.message, mend: misfit.hint };
-    }
-  }
-}
-
-/** @returns {UsageError | undefined} */
-function misfitOf(/** @type {string} */ solution, /** @type {Answer} */ answer) {
-  try {
-    applyPatches(solution, answer);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return error;
-  }
 }

@@ -1,46 +1,31 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hasCode } from '../common/files.js';
-import { parseAbout } from './about.js';
+import { parseLessonYml } from './lesson-yml.js';
 import { parseHints } from './hints.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 import { nearest, quoted } from '../common/nearest.js';
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * @typedef {object} Lesson
- * @property {string} key `NN-slug`, the name that ties all parts of a lesson
+ * @typedef {import('./lesson-yml.js').LessonYml & LessonParts} Lesson
+ * @typedef {object} LessonParts
+ * @property {string} key  `NN-slug`, which names the lesson's folders
  * @property {number} number
  * @property {string} slug
- * @property {string} title
- * @property {number} minutes how long the lesson takes
- * @property {string} goal
- * @property {string[]} concepts
- * @property {import('./hints.js').HintsOfTask[]} hints for each task, in order
- * @property {string[]} starterFails ids of the promises that the untouched starter breaks
- * @property {'ms' | 's' | 'times'} [predicts] the unit of the number that the text asks its reader to predict
- * @property {import('../tools/tools.js').Tool[]} needs what has to be installed for it, beside `npm ci`
- * @property {string} text Markdown
- * @property {string} folder absolute path of the folder that the learner works in
+ * @property {import('./hints.js').HintsOfTask[]} hints  in the order of the tasks
+ * @property {import('./lesson-yml.js').Tool[]} needs
+ * @property {string} text  Markdown
+ * @property {string} folder  absolute path of the learner's folder
  */
 
-/** The absolute path of this repository. */
-export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+export { rootFolder } from '../common/paths.js';
 
-/** What a lesson's key looks like: two digits, then words in kebab-case. */
 export const keyPattern = /^(\d{2})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
 const downloadAgain = 'Run the command in the folder of the workshop, or download it again.';
 
-/**
- * Lists the keys of all lessons under `root`, in order: the folders of lessons/ that are named
- * like one.
- *
- * @param {string} root
- * @returns {string[]}
- * @throws {UsageError} when there is no lessons folder
- */
+/** @param {string} root @returns {string[]}  in order @throws {UsageError}  without a lessons folder */
 export function lessonKeys(root) {
   try {
     return readdirSync(join(root, 'lessons'), { withFileTypes: true })
@@ -53,27 +38,19 @@ export function lessonKeys(root) {
   }
 }
 
-/**
- * Lists the keys of the deck's chapters, in order: those of the lessons, and of what comes before and after them.
- *
- * @param {string} root
- * @returns {string[]} empty when there are no slides
- */
+/** The deck's chapters: the lessons', and those before and after them. @param {string} root @returns {string[]}  in order */
 export function chapterKeys(root) {
   const folder = join(root, 'slides');
   return existsSync(folder)
     ? readdirSync(folder)
-        .filter((name) => existsSync(join(root, placesOf(name).slides)))
+        .filter((name) => existsSync(join(root, lessonPaths(name).slides)))
         .sort()
     : [];
 }
 
 /**
- * Lists all lessons under `root`, in order, as their lesson.yml describes them.
- *
- * @param {string} root
- * @returns {Lesson[]} at least one
- * @throws {UsageError} when there is none, or when a lesson's lesson.yml or hints are broken
+ * @param {string} root @returns {Lesson[]}  at least one, in order
+ * @throws {UsageError}  if there is none, or a lesson.yml or hints.md is invalid
  */
 export function listLessons(root) {
   const lessons = lessonKeys(root).map((key) => readLesson(root, key));
@@ -82,18 +59,14 @@ export function listLessons(root) {
 }
 
 /**
- * Reads one lesson.
- *
- * @param {string} root
- * @param {string} key
- * @returns {Lesson}
- * @throws {UsageError} when its text, its lesson.yml or its hints are missing or broken
+ * @param {string} root @param {string} key @returns {Lesson}
+ * @throws {UsageError}  if its text, lesson.yml or hints.md is missing or invalid
  */
 export function readLesson(root, key) {
-  const { text, about, hints } = placesOf(key);
+  const { text, about, hints } = lessonPaths(key);
   const read = (/** @type {string} */ file) => readPart(root, file);
   const [, number, slug] = /** @type {RegExpExecArray} */ (keyPattern.exec(key));
-  const { needs = [], ...values } = parseAbout(read(about), about);
+  const { needs = [], ...values } = parseLessonYml(read(about), about);
   return {
     ...values,
     ...{ needs, key, number: Number(number), slug },
@@ -113,13 +86,8 @@ function readPart(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the lesson that is meant by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in upper or
- * lower case.
- *
- * @param {Lesson[]} lessons
- * @param {string} name
- * @returns {Lesson}
- * @throws {UsageError} with the nearest right name and the list of what exists
+ * Finds a lesson by `lesson-3`, `lesson3`, `3`, `03`, `03-slug` or `slug`, in any case.
+ * @param {Lesson[]} lessons @param {string} name @returns {Lesson} @throws {UsageError}  with the nearest name and all lessons
  */
 export function findLesson(lessons, name) {
   const wanted = name.trim().toLowerCase();
@@ -137,23 +105,14 @@ export function findLesson(lessons, name) {
   );
 }
 
-/**
- * Lists the files that a learner writes in one lesson: the files of its solution, wherever they
- * lie below it. Build output (names that begin with a dot) and node_modules do not count.
- *
- * @param {string} root
- * @param {string} key
- * @returns {string[]} relative paths with forward slashes, sorted; empty when there is no solution
- */
+/** The files that a learner writes. @param {string} root @param {string} key @returns {string[]}  sorted, with forward slashes */
 export function lessonFiles(root, key) {
   return filesBelow(join(root, 'solutions', key));
 }
 
 /**
- * Lists the files below a folder, without node_modules and names that begin with a dot.
- *
- * @param {string} folder
- * @returns {string[]} relative paths with forward slashes, sorted; empty when there is no folder
+ * The files below a folder, without node_modules and names that begin with a dot.
+ * @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder
  */
 export function filesBelow(folder) {
   let entries;

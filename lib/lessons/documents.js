@@ -2,32 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { chapterKeys, lessonKeys } from './catalog.js';
 import { hasCode } from '../common/files.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 import { refreshQuotes } from './quotes.js';
 import { UsageError } from '../common/usage-error.js';
 
-/**
- * Lists the Markdown files that may quote code: README.md, CONTRIBUTING.md, the lessons' texts and
- * the slides.
- *
- * @param {string} root
- * @returns {string[]} paths from the root, of files that are there
- */
+/** The Markdown files that may quote code. @param {string} root @returns {string[]}  paths from the root */
 export function documentPaths(root) {
-  const texts = lessonKeys(root).map((key) => placesOf(key).text);
-  const slides = chapterKeys(root).map((key) => placesOf(key).slides);
+  const texts = lessonKeys(root).map((key) => lessonPaths(key).text);
+  const slides = chapterKeys(root).map((key) => lessonPaths(key).slides);
   return ['README.md', 'CONTRIBUTING.md', ...texts, ...slides].filter((path) =>
     existsSync(join(root, path)),
   );
 }
 
 /**
- * Fills the quotes of one document in again, without writing it.
- *
- * @param {string} root
- * @param {string} path of the document, from the root
- * @returns {{ text: string, stale: import('./quotes.js').Quote[] }} as refreshQuotes does
- * @throws {UsageError} that names the document, when a quote cannot be filled in
+ * Refreshes the quotes of a document, without writing it.
+ * @param {string} root @param {string} path  from the root
+ * @returns {{ text: string, stale: import('./quotes.js').Quote[] }}  see refreshQuotes()
+ * @throws {UsageError}  if a quoted file or region is missing
  */
 export function refreshDocument(root, path) {
   try {
@@ -52,12 +44,8 @@ function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
 }
 
 /**
- * Finds the relative links and images of one document that lead to nothing. Anchors are not
- * followed.
- *
- * @param {string} root
- * @param {string} path of the document, from the root
- * @returns {Promise<string[]>} the links as they are written
+ * Relative links and images whose file is missing; anchors aren't checked.
+ * @param {string} root @param {string} path  from the root @returns {Promise<string[]>}
  */
 export async function brokenLinks(root, path) {
   const { default: MarkdownIt } = await import('markdown-it');
@@ -69,7 +57,6 @@ export async function brokenLinks(root, path) {
     .filter((link) => !existsSync(join(root, targetOf(link, path))));
 }
 
-/** @returns {string[]} */
 function linksOf(/** @type {import('markdown-it').Token} */ token) {
   if (token.type === 'link_open') return [String(token.attrGet('href'))];
   if (token.type === 'image') return [String(token.attrGet('src'))];
@@ -77,7 +64,7 @@ function linksOf(/** @type {import('markdown-it').Token} */ token) {
   return [...token.content.matchAll(/\b(?:href|src)=["']([^"']+)["']/g)].map(([, link]) => link);
 }
 
-/** @returns {string} path from the root; a link that begins with a slash starts there, as on GitHub */
+/** Path from the root, at which a link with a leading slash starts, as on GitHub. */
 function targetOf(/** @type {string} */ link, /** @type {string} */ path) {
   const [target] = link.split(/[?#]/);
   const decoded = decode(target);

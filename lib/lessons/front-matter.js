@@ -1,13 +1,10 @@
 import { UsageError } from '../common/usage-error.js';
-import { parseYaml } from './about.js';
+import { parseYaml } from './lesson-yml.js';
 
 /**
- * Parses the front matter of a chapter of the deck: YAML between two `---` lines, then Markdown.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {{ values: Record<string, any>, text: string }}
- * @throws {UsageError} that names the file
+ * Splits YAML between two `---` lines from the Markdown below.
+ * @param {string} source @param {string} file  for messages
+ * @returns {{ values: Record<string, any>, text: string }} @throws {UsageError}
  */
 export function splitFrontMatter(source, file) {
   const match = /^\uFEFF?---\r?\n([^]*?\r?\n)??---[ \t]*(?:\r?\n([^]*))?$/.exec(source);

@@ -2,7 +2,7 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {object} HintsOfTask
- * @property {number} task  the number of the task in the text; of several that show only together the last
+ * @property {number} task  the number of the task; of several tasks, the last
  * @property {string} name  for example `Task 2`, or `Tasks 1 and 2`
  * @property {string[]} hints  three, from a nudge to nearly the answer, each in one line
  */
@@ -11,12 +11,8 @@ const EACH = 3;
 const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
 
 /**
- * Parses a lesson's hints.md: a heading of the second level for each task, below it three of the third, each with a hint.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {HintsOfTask[]}
- * @throws {UsageError} that names the file and the task
+ * Parses hints.md: a `##` heading for each task, below it three `###` headings with a hint each.
+ * @param {string} source @param {string} file  for messages @returns {HintsOfTask[]} @throws {UsageError}
  */
 export function parseHints(source, file) {
   const all = sections(source.replaceAll('\r\n', '\n'), '##').map(([name, text]) => {
@@ -35,7 +31,7 @@ export function parseHints(source, file) {
   return all;
 }
 
-/** @returns {[name: string, text: string][]} what is below each heading of a level */
+/** @returns {[name: string, text: string][]}  the text below each heading of a level */
 function sections(/** @type {string} */ source, /** @type {string} */ level) {
   const [, ...parts] = source.split(new RegExp(`^${level}[ \\t]+(.*)$`, 'm'));
   return parts.flatMap((name, index) =>

@@ -1,17 +1,10 @@
 import { splitLines } from './regions.js';
 
-/**
- * @typedef {object} Hunk  one place that a change touches
- * @property {string[]} old  lines that stand there: those that stay and those that go
- * @property {string[]} new  the lines in their place
- */
+/** @typedef {{ old: string[], new: string[] }} Hunk  lines before and after, with their context */
 
 /**
- * Reads a change: lines that begin with `-` go, with `+` come, with a blank stay. `@@` on a line of its own begins the next
- * place. There are no line numbers: where it belongs is told by what stands there.
- *
- * @param {string} text
- * @returns {Hunk[]}
+ * Parses a diff without line numbers: `-`, `+` and space begin lines as usual, `@@` begins the next hunk.
+ * @param {string} text @returns {Hunk[]}
  */
 export function parseHunks(text) {
   const hunks = [{ old: /** @type {string[]} */ ([]), new: /** @type {string[]} */ ([]) }];
@@ -26,11 +19,9 @@ export function parseHunks(text) {
 }
 
 /**
- * Applies a change to a file. Each place must be there, and only once.
- *
- * @param {string} source
- * @param {Hunk[]} hunks
- * @returns {{ text: string } | { fault: string, near?: string }}  fault: why it doesn't fit; near: where it nearly does
+ * Applies hunks. Each one's old lines must occur exactly once.
+ * @param {string} source @param {Hunk[]} hunks
+ * @returns {{ text: string } | { fault: string, near?: string }}  fault: why it doesn't fit; near: the first line that differs
  */
 export function applyHunks(source, hunks) {
   let lines = splitLines(source);
@@ -50,12 +41,12 @@ export function applyHunks(source, hunks) {
 const isBlank = (/** @type {string[]} */ lines) => lines.every((line) => line.trim() === '');
 const firstOf = (/** @type {string[]} */ lines) => lines.find((line) => line.trim())?.trim();
 
-/** @returns {number[]} the indices at which these lines stand, one after the other */
+/** Indices at which these lines occur. */
 function placesOf(/** @type {string[]} */ lines, /** @type {string[]} */ old) {
   return [...lines.keys()].filter((at) => old.every((line, index) => lines[at + index] === line));
 }
 
-/** The place where it fits furthest, and what stands there instead. */
+/** Explains the mismatch at the place where most lines fit. */
 function missing(/** @type {string[]} */ lines, /** @type {Hunk} */ { old }) {
   const fits = (/** @type {number} */ at) => {
     const differs = old.findIndex((line, index) => lines[at + index] !== line);

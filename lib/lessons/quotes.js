@@ -4,24 +4,21 @@ import { UsageError } from '../common/usage-error.js';
 const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
 
 /**
- * @typedef {object} Quote a fenced code block of a Markdown file that quotes a source file
- * @property {string} file path from the root of the repository
- * @property {string} [region] undefined when the entire file is quoted
- * @property {[from: number, to: number]} [lines] of the region, or of the file, from 1; undefined when all are quoted
- * @property {string} body what the block holds now, with LF and without the block's indentation
- * @property {string} indent the indentation of the block
- * @property {string} mark the back-ticks or tildes that open the block
- * @property {number} start line number of the opening fence, from 1
- * @property {number} end line number of the closing fence
+ * @typedef {object} Quote  a fenced code block that quotes a source file
+ * @property {string} file  path from the root
+ * @property {string} [region]  undefined: the whole file
+ * @property {[from: number, to: number]} [lines]  of the region or file, from 1; undefined: all
+ * @property {string} body  the block's text, with LF and without its indentation
+ * @property {string} indent
+ * @property {string} mark  the back-ticks or tildes of the fence
+ * @property {number} start  line of the opening fence, from 1
+ * @property {number} end  line of the closing fence
  */
 
 /**
- * Finds the code blocks of a Markdown text that quote a file: those whose opening fence says
- * `file=path`, `file=path#region` or, a part of it, `file=path#region:2-9`. What stands inside another block is an example, not a quote.
- *
- * @param {string} markdown with LF or CRLF
- * @returns {Quote[]} in order
- * @throws {UsageError} when a quote is never closed
+ * Finds code blocks with `file=path`, `file=path#region` or `file=path#region:2-9` in their opening fence. A fence inside
+ * another block is an example, not a quote.
+ * @param {string} markdown  with LF or CRLF @returns {Quote[]}  in order @throws {UsageError}  if a quote is never closed
  */
 export function findQuotes(markdown) {
   const lines = splitLines(markdown);
@@ -54,20 +51,17 @@ const unclosed = (/** @type {string} */ file, /** @type {number} */ line) =>
     'End it with a line that holds the same marks as the line that opens it.',
   );
 
-/** Says whether a line closes the block that `mark` opened: the same character, at least as often. */
+/** A closing fence has the same character, at least as often. */
 function closes(/** @type {string} */ line, /** @type {string} */ mark) {
   const match = fence.exec(line);
   return Boolean(match && match[3] === '' && match[2].startsWith(mark));
 }
 
 /**
- * Fills every quote of a Markdown text in again from the file that it quotes. Everything else
- * stays as it is, line ends included.
- *
- * @param {string} markdown
- * @param {(file: string) => string} readFile reads a file by its path from the root
- * @returns {{ text: string, stale: Quote[] }} the new text, and the quotes that it changed
- * @throws {UsageError} when a file or region is missing, and what `readFile` throws
+ * Refreshes every quote of a Markdown text. Everything else stays, including line ends.
+ * @param {string} markdown @param {(file: string) => string} readFile  by a path from the root
+ * @returns {{ text: string, stale: Quote[] }}  stale: the quotes that were replaced
+ * @throws {UsageError}  if a region is missing; and what `readFile` throws
  */
 export function refreshQuotes(markdown, readFile) {
   const lineEnd = markdown.includes('\r\n') ? '\r\n' : '\n';
@@ -86,11 +80,8 @@ export function refreshQuotes(markdown, readFile) {
   return { text: lines.join('\n'), stale };
 }
 
-/** @returns {string} what the quote should hold */
-function quotedText(
-  /** @type {Quote} */ { file, region, lines, mark, start },
-  /** @type {(file: string) => string} */ readFile,
-) {
+/** @param {Quote} quote @param {(file: string) => string} readFile @returns {string} */
+function quotedText({ file, region, lines, mark, start }, readFile) {
   const source = readFile(file);
   const whole = region
     ? parseRegions(source, file).find(({ name }) => name === region)?.body
@@ -107,12 +98,8 @@ function quotedText(
   );
 }
 
-function part(
-  /** @type {string} */ text,
-  /** @type {[number, number]} */ [from, to],
-  /** @type {string} */ file,
-  /** @type {string} */ quote,
-) {
+/** @param {string} text @param {[number, number]} range @param {string} file @param {string} quote */
+function part(text, [from, to], file, quote) {
   const lines = splitLines(text);
   if (from >= 1 && from <= to && to <= lines.length) {
     const chosen = lines.slice(from - 1, to);

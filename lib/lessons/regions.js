@@ -6,18 +6,15 @@ const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
 /**
  * @typedef {object} Region
  * @property {string} name
- * @property {string} body the lines between the markers, with LF and without their common indentation
- * @property {number} start line number of the `#region` marker, from 1
- * @property {number} end line number of the `#endregion` marker
+ * @property {string} body  with LF, without common indentation
+ * @property {number} start  line of `#region`, from 1
+ * @property {number} end  line of `#endregion`
  */
 
 /**
- * Finds the regions of a source file: `// #region name` to `// #endregion name`, one level.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {Region[]} in order
- * @throws {UsageError} for a region that is unclosed, nested, nameless or there twice, and for more than four
+ * Finds `// #region name` to `// #endregion name`.
+ * @param {string} source @param {string} file  for messages @returns {Region[]}  in order
+ * @throws {UsageError}  for an unclosed, nested, nameless or duplicate region, and for more than four
  */
 export function parseRegions(source, file) {
   const lines = splitLines(source);
@@ -43,9 +40,8 @@ export function parseRegions(source, file) {
 }
 
 /**
- * @param {{ name: string, line: number, closes: boolean }} here the marker to judge
- * @param {{ name: string, start: number } | undefined} open the region that it stands in
- * @param {Region[]} regions the regions before it
+ * @param {{ name: string, line: number, closes: boolean }} here @param {{ name: string, start: number } | undefined} open
+ * @param {Region[]} regions
  */
 function markerFault({ name, closes }, open, regions) {
   if (!/^[\w-]+$/.test(name)) return `has a region marker without a one-word name`;
@@ -59,11 +55,8 @@ function markerFault({ name, closes }, open, regions) {
   return undefined;
 }
 
-function closeRegion(
-  /** @type {string[]} */ lines,
-  /** @type {{ name: string, start: number }} */ { name, start },
-  /** @type {number} */ end,
-) {
+/** @param {string[]} lines @param {{ name: string, start: number }} region @param {number} end */
+function closeRegion(lines, { name, start }, end) {
   return { name, body: dedent(lines.slice(start, end - 1)).join('\n'), start, end };
 }
 
@@ -74,13 +67,8 @@ const regionError = (/** @type {string} */ message) =>
   );
 
 /**
- * Takes the bodies of all regions out; the markers stay. What is left of a starter and of its
- * solution must be the same.
- *
- * @param {string} source with LF or CRLF
- * @param {string} file its name, for messages
- * @returns {string} with LF
- * @throws {UsageError} as parseRegions does
+ * Removes the bodies of all regions and keeps the markers.
+ * @param {string} source @param {string} file  for messages @returns {string} @throws {UsageError}  like parseRegions()
  */
 export function withoutRegions(source, file) {
   const regions = parseRegions(source, file);
@@ -91,12 +79,7 @@ export function withoutRegions(source, file) {
     .join('\n');
 }
 
-/**
- * Splits a text into its lines.
- *
- * @param {string} text with LF or CRLF
- * @returns {string[]}
- */
+/** @param {string} text  with LF or CRLF @returns {string[]} */
 export const splitLines = (text) => text.split(/\r?\n/);
 
 function dedent(/** @type {string[]} */ lines) {

@@ -1,31 +1,27 @@
 /**
- * The tasks of a lesson, as its text numbers them and its check groups its promises.
+ * The tasks of a lesson: numbered in its text, and in its check with their promises.
  *
- * @typedef {object} Task  some promises, and the work that they need
- * @property {number} number  the last task of the text that they need
- * @property {string} name  in a sentence: 'task 2', or 'tasks 1 and 2' where the first one shows only with the second
- * @property {string} title  as the text's heading has it; empty where there are several
- * @property {string[]} promises  ids, in the order in which they are judged
+ * @typedef {object} Task
+ * @property {number} number  of several tasks with common promises, the last
+ * @property {string} name  'task 2', or 'tasks 1 and 2' if the first one can be judged only with the second
+ * @property {string} title  the text's heading; '' for several tasks
+ * @property {string[]} promises  ids, in the order of judging
  */
 import { join } from 'node:path';
 import { readIfThere } from '../common/files.js';
-import { placesOf } from './places.js';
+import { lessonPaths } from './lesson-paths.js';
 
-/** @typedef {import('./compare.js').Problem} Problem */
+/** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
 const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
 
-/**
- * @param {string} text  of a lesson, Markdown
- * @returns {Map<number, string>}  number → title
- */
+/** @param {string} text  of a lesson, Markdown @returns {Map<number, string>}  number → title */
 export const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
 /**
- * @param {Record<string, number>} taskOf  id of a promise → its task
- * @param {string} text  of the lesson, Markdown
+ * @param {Record<string, number>} taskOf  id of a promise → its task @param {string} text  of the lesson, Markdown
  * @returns {Task[]}
  */
 export function tasksOf(taskOf, text) {
@@ -46,17 +42,15 @@ function nameOf(first, last) {
 }
 
 /**
- * Does the check group its promises by the tasks that the text has, and has each group its hints?
- *
- * @param {string} root
- * @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
+ * Do the check's groups of promises and the hints match the tasks of the text?
+ * @param {string} root @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
  * @returns {Generator<Problem>}
  */
 export function* taskProblems(root, { key, text, hints }) {
-  const places = placesOf(key);
+  const places = lessonPaths(key);
   const { check: where } = places;
   const source = readIfThere(join(root, where));
-  if (source === undefined) return; // a problem of its own
+  if (source === undefined) return; // partProblems() reports that
   const groups = [...source.matchAll(GROUP)].map(([, number]) => Number(number));
   const titles = titlesIn(text);
   const strange = groups.find((each) => !titles.has(each));

@@ -1,22 +1,19 @@
 /**
- * Compares how fast things are on a machine that is not ours alone. What burns CPU has its windows interleaved, forth and
- * back (A B B A), so that what drifts, drifts for all alike; what only waits, and takes no core from the other, is loaded
- * at the same time. We look after each round whether more is needed.
+ * Compares two rates on a machine that others use too. Work that burns CPU is measured in interleaved windows (A B B A), so that
+ * drift affects both sides alike; work that only waits is measured on both sides at once.
  */
 import { requestsOf } from '../observe/timeline.js';
 import { servedWithin } from './stats.js';
 
-/** At first connections are made and dealt; what happens then is not yet the server at full load. */
+/** Connections are opened first; the server isn't at full load yet. */
 const RAMP_MS = 20;
 const CONNECTIONS_PER_PROCESS = 3;
 
 /**
- * Runs the windows of all sides in turn, forth and back, round after round.
- * @template {string} Side
- * @param {Record<Side, () => Promise<number>>} sides  each runs one window and resolves to its rate
- * @param {object} options
- * @param {(rates: Record<Side, number[]>) => boolean} options.isEnough  asked after every round
- * @param {number} options.budgetMs  no round begins after that
+ * Runs the windows of all sides forth and back, round after round.
+ * @template {string} Side @param {Record<Side, () => Promise<number>>} sides  each runs one window and resolves to its rate
+ * @param {{ isEnough: (rates: Record<Side, number[]>) => boolean, budgetMs: number }} options  isEnough: asked after each round;
+ *   budgetMs: no round begins later
  * @returns {Promise<Record<Side, number[]>>}  two rates a side for each round
  */
 export async function interleave(sides, { isEnough, budgetMs }) {
@@ -30,19 +27,15 @@ export async function interleave(sides, { isEnough, budgetMs }) {
 }
 
 /**
- * @typedef {object} Saturated  a window in which a server had more to do than it could
- * @property {number} perSecond  requests served a second
- * @property {import('../observe/timeline.js').Request[]} requests  as the server saw them
- * @property {import('./load.js').Answer[]} answers  as the client got them
- * @property {number} errors
+ * @typedef {{ perSecond: number, requests: import('../observe/timeline.js').Request[], answers: import('./load.js').Answer[],
+ *   errors: number }} Saturated  a window of saturating load; perSecond: requests served; requests: as the server saw them
  */
 
 /**
- * One window of closed-loop load, enough to keep every process busy, and the wait until its queue is empty.
+ * Runs one window of closed-loop load that keeps every process busy, and waits until its queue is empty.
  * @param {import('./load.js').Load} load
- * @param {import('../observe/program.js').Program} program  its requests are observed, or the rate cannot be known
- * @param {{ path: string, processes: number, durationMs: number }} options
- * @returns {Promise<Saturated>}
+ * @param {import('../observe/program.js').Program} program  with a probe that reports requests
+ * @param {{ path: string, processes: number, durationMs: number }} options @returns {Promise<Saturated>}
  */
 export async function saturate(load, program, { path, processes, durationMs }) {
   const first = program.events.length;
@@ -61,13 +54,11 @@ export async function saturate(load, program, { path, processes, durationMs }) {
 }
 
 /**
- * Closed-loop load on several programs at once, cut into slices: for work that blocks but burns no CPU.
- * @template {string} Side
- * @param {import('./load.js').Load} load
+ * Runs closed-loop load on several programs at once, cut into slices: for work that blocks but burns no CPU.
+ * @template {string} Side @param {import('./load.js').Load} load
  * @param {Record<Side, { program: import('../observe/program.js').Program, processes: number }>} sides
  * @param {{ path: string, sliceMs: number, slices: number }} options
- * @returns {Promise<{ rates: Record<Side, number[]>, errors: number }>}  requests served a second, for each slice; the
- *   queues are empty at the end
+ * @returns {Promise<{ rates: Record<Side, number[]>, errors: number }>}  rates: requests a second, for each slice
  */
 export async function sideBySide(load, sides, { path, sliceMs, slices }) {
   const names = /** @type {Side[]} */ (Object.keys(sides));

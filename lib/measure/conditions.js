@@ -1,26 +1,19 @@
 /**
- * Under which conditions a measurement was made: it is recorded with every one, and names the cause when a machine was
- * too busy to tell.
+ * The machine's conditions during a measurement. They are recorded with it, and name the cause if the machine was too busy.
  *
  * @typedef {object} Conditions
- * @property {string} node
- * @property {string} platform
- * @property {string} cpu
+ * @property {string} node @property {string} platform @property {string} cpu
  * @property {number} cores  that this process may use
- * @property {number | null} quotaCores  the CPU quota of the container; null: none, or unknown
- * @property {number} load  the machine's load average of the last minute, before we began; it says little of what came
- *   then, and so counts only where the system does not tell how busy it was
- * @property {number | null} busyCores  cores that were busy while we measured work that needs none; null: unknown
- * @property {number | null} stealPercent  time that the hypervisor gave to others
- * @property {number | null} throttledMs  time for which the container was stopped for using up its quota
- * @property {number} [overrunBy]  so many programs wanted each core that the check ended before all promises were judged
+ * @property {number | null} quotaCores  the container's CPU quota; null: none, or unknown
+ * @property {number} load  average of the minute before; counts only if busyCores is unknown
+ * @property {number | null} busyCores  while we measured work that needs none; null: unknown
+ * @property {number | null} stealPercent  CPU time that the hypervisor gave to other virtual machines
+ * @property {number | null} throttledMs  for which the container was stopped because its quota was used up
+ * @property {number} [overrunBy]  how many processes wanted each core, if that ended the check early
  *
- * @typedef {object} Crowd  who wanted the cores, for a while
- * @property {boolean} isIdle  in the mean everything had a core
- * @property {boolean} isCrowded  so many wanted one, and others than ours took so much, that what did not come in time may
- *   still come
- * @property {boolean} [areOthers]  others took so much
- * @property {boolean} [isStolen]  so did other virtual machines, which no process of this one can see
+ * @typedef {{ isIdle: boolean, isCrowded: boolean, areOthers?: boolean, isStolen?: boolean }} Crowd  contention for the cores:
+ *   isIdle: on average every runnable thread had a core; areOthers: other programs took many of the cores; isCrowded: so many that
+ *   a missing event may still come; isStolen: other virtual machines took them
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -29,14 +22,14 @@ import { countRunnable, cpuTicksOf } from '../observe/processes.js';
 const MOST_BUSY_CORES = 0.6;
 const CROWD_EVERY_MS = 100;
 const CROWD_OF = 30; // samples: the last three seconds
-const IDLE = 1; // so many want each core, at the most
+const IDLE = 1; // runnable threads for each core, at most
 const CROWDED = 3;
-const OTHERS_SHARE = 0.25; // of all cores: with less, the crowd is the check's own
+const OTHERS_SHARE = 0.25; // of all cores; below that the check itself makes the crowd
 const MUCH_STOLEN_PERCENT = 5;
 const OVERRUN = 12;
 const IDLE_SHARE = 0.7; // of one core
 
-/** @returns {Conditions} as they are now, before measuring */
+/** @returns {Conditions} before a measurement */
 export function conditionsNow() {
   return {
     node: process.versions.node,
@@ -72,17 +65,16 @@ export function watchMachine() {
   };
 }
 
-/** @type {number[]} how many wanted a core, sample by sample: one list for all who ask */
+/** @type {number[]} runnable threads, sample by sample, for all callers */
 const crowd = [];
 
 /** @type {NodeJS.Timeout | undefined} */
 let watching;
-const counted = { samples: 0, wanting: 0 }; // since we began to watch
+const counted = { samples: 0, wanting: 0 }; // since the first sample
 
 /**
- * Begins to count who wants a core, if nobody has yet.
- * @returns {() => number}  how many, for each core: the mean of the last three seconds. The load average is that of a
- *   minute, so also of what is over; it is told only where the system does not count.
+ * Starts sampling, once, how many threads want a core.
+ * @returns {() => number}  how many for each core: the mean of three seconds, or the load average if the system doesn't say
  */
 export function watchCrowd() {
   watching ??= setInterval(() => {
@@ -101,10 +93,8 @@ function crowdNow() {
 }
 
 /**
- * Counts from now on who wants a core, and who takes it.
- * @param {() => Iterable<number>} ownPids  the processes that a check or demo has started: what they take does not make a
- *   machine crowded
- * @returns {() => Crowd}  asked later
+ * Measures from now on how many threads want a core, and whose they are.
+ * @param {() => Iterable<number>} ownPids  the check's own processes, which don't count as others @returns {() => Crowd}
  */
 export function countCrowd(ownPids) {
   watchCrowd();
@@ -114,7 +104,7 @@ export function countCrowd(ownPids) {
   return () => {
     const mean = (counted.wanting - wanting) / (counted.samples - samples);
     const perCore = Number.isFinite(mean) ? mean / os.availableParallelism() : crowdNow();
-    const areOthers = !(sinceThen() < OTHERS_SHARE); // unknown, or many
+    const areOthers = !(sinceThen() < OTHERS_SHARE); // or the system doesn't say (NaN)
     const isCrowded = perCore > CROWDED && areOthers;
     const isStolen = Number(machine().stealPercent) > MUCH_STOLEN_PERCENT;
     return { isIdle: perCore <= IDLE, areOthers, isCrowded, isStolen };
@@ -123,7 +113,7 @@ export function countCrowd(ownPids) {
 
 /**
  * @param {() => Iterable<number>} ownPids  beside this process
- * @returns {() => number}  which share of all cores others have taken since; NaN where the system does not tell
+ * @returns {() => number}  the share of all cores that others have taken since; NaN if the system doesn't say
  */
 export function watchOthers(ownPids) {
   const read = () => ({ ...readCpuTimes(), own: cpuTicksOf([process.pid, ...ownPids()]) });
@@ -137,10 +127,7 @@ export function watchOthers(ownPids) {
   };
 }
 
-/**
- * Do so many want each core that going on is of no use? What then takes a process a second takes it twelve.
- * @returns {number | undefined}  how many
- */
+/** How many threads want each core, if so many that a second of work takes twelve. @returns {number | undefined} */
 export function overrunNow() {
   const wanting = watchCrowd()();
   return wanting > OVERRUN ? Math.round(wanting) : undefined;
@@ -148,10 +135,7 @@ export function overrunNow() {
 
 let lastLook = { t: 0, idleMs: 0, wanting: Infinity };
 
-/**
- * Was a core idle when this was last asked, and is one now? Asked again and again, some milliseconds apart.
- * @returns {boolean}
- */
+/** Was a core idle at the previous call, and is one now? For calls some milliseconds apart. @returns {boolean} */
 export function hasIdleCore() {
   const cores = os.availableParallelism();
   const before = lastLook;
@@ -190,15 +174,11 @@ function readText(file) {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // not this system's
+    return undefined; // another system than Linux
   }
 }
 
-/**
- * What about this machine could spoil a measurement, in words; undefined where nothing did.
- * @param {Conditions} conditions
- * @returns {string | undefined}
- */
+/** What could have spoiled a measurement, in words. @param {Conditions} conditions @returns {string | undefined} */
 export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;

@@ -1,15 +1,15 @@
-/** A load generator's process: one window of load after another, told and answered by messages. */
+/** A load generator's process: it gets one order after another by message, and answers each. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { forkOurs } from '../common/child.js';
 import { environmentOfOurs } from '../observe/environment.js';
 import { noteShortage, shortOf, watchShortages } from '../observe/shortage.js';
-import { tellParent } from '../common/tell-parent.js';
+import { sendToParent } from '../common/send-to-parent.js';
 
-/** @type {AsyncLocalStorage<Set<() => void>>} how to end each generator of the check that opened it */
+/** @type {AsyncLocalStorage<Set<() => void>>} by check: closes each generator it has opened */
 const ownOf = new AsyncLocalStorage();
 
-/** Remembers how to end one, for closingGenerators. @param {() => void} close @returns {() => void} ends it now */
-export function keepTrack(close) {
+/** Registers a generator with closingGenerators(). @param {() => void} close @returns {() => void}  closes it now */
+export function closeWithCheck(close) {
   const own = ownOf.getStore();
   own?.add(close);
   return () => {
@@ -19,11 +19,9 @@ export function keepTrack(close) {
 }
 
 /**
- * Does some work, and ends every generator that it has left open, because it broke off or needed it to its end. Those of
- * others in this process go on: a slide judges a program while another shows its demo.
- * @template T
- * @param {() => Promise<T>} work
- * @returns {Promise<T>}
+ * Does some work and closes the generators it has left open, for example after an error. Others in this process stay open: a slide
+ * may judge a program while another shows its demo.
+ * @template T @param {() => Promise<T>} work @returns {Promise<T>}
  */
 export async function closingGenerators(work) {
   const own = new Set();
@@ -35,18 +33,17 @@ export async function closingGenerators(work) {
 }
 
 /**
- * Starts a generator, idle at first.
+ * Starts an idle generator.
  * @param {string} file  in this folder; it answers each message { id, ...order } with { id, result, short } or { id, error }
  * @param {{ args?: string[], detached?: boolean }} [options]
- * @returns {{ ask: (order: object) => Promise<any>, close: () => void }}
- *   ask rejects when the generator fails, never because the server does: with Shortage when it is gone, or was short of
- *   something; what is in flight when it is closed, or ended by Ctrl-C, stays so
+ * @returns {{ ask: (order: object) => Promise<any>, close: () => void }}  ask rejects if the generator fails, with Shortage if it
+ *   has exited or was short of something, and never because of the server; after close() or Ctrl-C it may stay pending
  */
 export function createGenerator(file, options = {}) {
   const env = environmentOfOurs();
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
   const waiting = new Map();
-  /** Who waits for a window is kept alive by it; a check that fails elsewhere does not hang on an idle generator. */
+  /** An open order keeps this process alive; an idle generator doesn't. */
   const keepAlive = () => {
     const how = waiting.size > 0 ? 'ref' : 'unref';
     generator[how]();
@@ -63,8 +60,8 @@ export function createGenerator(file, options = {}) {
   };
   generator.once('error', hasEnded);
   generator.once('exit', (code, signal) => {
-    if (isClosed) return; // a look that nobody waits for may still have a window in flight
-    if (signal === 'SIGINT') return; // Ctrl-C: the command has got it too, perhaps later, and ends everything
+    if (isClosed) return; // a look that no promise awaits may still have an order open
+    if (signal === 'SIGINT') return; // Ctrl-C has reached the command as well, which ends everything
     hasEnded();
   });
   generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
@@ -91,7 +88,7 @@ export function createGenerator(file, options = {}) {
         keepAlive();
       }
     },
-    close: keepTrack(() => {
+    close: closeWithCheck(() => {
       isClosed = true;
       if (generator.connected) generator.disconnect();
     }),
@@ -115,16 +112,13 @@ export function createSender(file) {
   };
 }
 
-/**
- * The generator's own side: works as told. It ends with its parent (child.js).
- * @param {(order: any) => Promise<any>} work
- */
+/** The generator's side: answers each order. @param {(order: any) => Promise<any>} work */
 export function answerParent(work) {
   process.on('message', async (/** @type {any} */ { id, ...order }) => {
     const shortage = watchShortages();
     await work(order).then(
-      (result) => tellParent({ id, result, short: shortage()?.what }),
-      (error) => tellParent({ id, error: error.message, short: noteShortage(error) }),
+      (result) => sendToParent({ id, result, short: shortage()?.what }),
+      (error) => sendToParent({ id, error: error.message, short: noteShortage(error) }),
     );
   });
 }

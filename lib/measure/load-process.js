@@ -1,16 +1,13 @@
 /**
- * The load generator: a process of its own, so that neither the check nor the server shares an event loop with it.
- * It drives autocannon for one window after another, as told by load.js, and ends with its parent.
- *
- * autocannon gives sums; a window of a quarter of a second needs to know when each answer came. So we listen to its
- * clients: 'request', 'headers', 'body', 'response'. With a fresh connection for each request (reconnectRate: 1) it
- * emits no 'response' and counts nothing; there an answer is complete when the client goes on to its next request.
+ * The load generator's process: it drives autocannon for one window after another, away from the event loops of check and server.
+ * autocannon reports sums, so this file listens to its clients for the time of each answer. With a fresh connection for each
+ * request (reconnectRate: 1) it emits no 'response'; there an answer is complete when the client sends its next request.
  */
 import autocannon from 'autocannon';
 import { nowMs } from '../observe/clock.js';
 import { answerParent } from './generator.js';
 
-const SAMPLE_MS = 10; // autocannon looks this often whether the time is up; its own choice, 1000, would add a second
+const SAMPLE_MS = 10; // how often autocannon checks the time; its default, 1000, would add a second
 
 answerParent(fire);
 
@@ -41,7 +38,7 @@ async function fire({ url, connections, durationMs, ratePerSecond, isFresh, time
   return { startMs, endMs: nowMs(), answers, errors, timeouts };
 }
 
-/** Reports every answer of one client: when it was asked for and complete, its status and its body's bytes. */
+/** Reports every answer of one client: when it was sent and complete, its status and the size of its body. */
 function follow(client, isFresh, report) {
   let sentMs, status, bytes;
   const complete = () => status && report({ sentMs, doneMs: nowMs(), status, bytes });

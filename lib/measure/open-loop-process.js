@@ -1,7 +1,6 @@
 /**
- * The generator's process, told by open-loop.js: it sends on schedule, or lets so many clients take turns, and ends with its
- * parent. Every client is in the result: also those that still wait when the last request is sent, for as long as their own
- * time limit says.
+ * The open-loop generator's process: it sends on schedule, or lets a number of clients take turns. The result has every client,
+ * including those still waiting when the last request is sent, up to their own time limit.
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,10 +8,10 @@ import { createStreams, isEventStream } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { answerParent } from './generator.js';
 
-const IDLE_MS = 4_000; // a Node server closes a connection that was idle for 5 s, and resets the client that sends just then
-const MOST_IDLE = 10_000; // of the connections kept alive, as vegeta's
-const COMES_AGAIN_MS = 100; // a client whose connection was refused or broken
-const STILL_COMES_MS = 2_000; // an answer that brought data so shortly before its time was up has no end of its own
+const IDLE_MS = 4_000; // a Node server closes a connection after 5 s idle, and resets a client that sends at that moment
+const MOST_IDLE = 10_000; // keep-alive connections, as vegeta's
+const COMES_AGAIN_MS = 100; // after a connection was refused or broken
+const STILL_COMES_MS = 2_000; // an answer that brought data so recently is a stream, not a timeout
 
 answerParent(fire);
 
@@ -53,8 +52,8 @@ async function keepSchedule({ agents, streams, startMs, ratePerSecond = 1, durat
 }
 
 /**
- * Closed loop: each client sends its next request when it has its answer. While one has never had any, and its time is not
- * up, the others go on: did they leave, it might get their place.
+ * Closed loop: each client sends its next request when it has its answer. While a client has never had an answer, the others
+ * continue, up to the time limit: if they left, their place might become free for it.
  */
 async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...how }) {
   const untilMs = startMs + durationMs;
@@ -67,7 +66,7 @@ async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...h
       const answer = await ask({ ...how, agent, streams, timeoutMs });
       answers.push({ ...answer, dueMs: answer.sentMs, visitor });
       waiting.delete(visitor);
-      if (answer.isStream) return; // it has stayed as long as there was load
+      if (answer.isStream) return; // the stream stayed open until the load ended
       const isBroken = answer.error !== undefined && answer.error !== 'timeout';
       if (isBroken) await sleep(COMES_AGAIN_MS);
     }
@@ -78,12 +77,11 @@ async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...h
   return answers.sort((a, b) => a.sentMs - b.sentMs);
 }
 
-/** When independent clients come: each at a moment of its own, whatever the others do. */
 function randomOffsets(/** @type {number} */ times, /** @type {number} */ durationMs) {
   return Array.from({ length: times }, () => Math.random() * durationMs).sort((a, b) => a - b);
 }
 
-/** One request. Never rejects. @returns {Promise<import('./open-loop.js').Sent>} */
+/** Sends one request; never rejects. @returns {Promise<import('./open-loop.js').Sent>} */
 function ask(
   /** @type {any} */ { url, agent, streams, timeoutMs, dueMs = nowMs(), method, headers, body },
 ) {
@@ -111,7 +109,7 @@ function ask(
       clearTimeout(timer);
       streams.add(leave);
     });
-    request.on('socket', () => (sentMs = nowMs())); // where connections are few it has waited for one
+    request.on('socket', () => (sentMs = nowMs())); // it may have waited for a free connection
     const timer = setTimeout(() => {
       if (begun && nowMs() - begun.dataMs < STILL_COMES_MS) return leave();
       finish({ error: 'timeout' });

@@ -1,22 +1,15 @@
 /**
  * How many times as fast the candidate is as the control, and how fast it could have been.
- *
  * @typedef {import('./stats.js').Interval & {
  *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
  *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number,
  *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>, busiest?: number
- * }} Speedup  value, low and high are ratios; own: work of its own that kept the candidate; busiest: the share of the
- *   requests that one of the candidate's processes executed
- *
- * @typedef {object} Contest
- * @property {import('./load.js').Load} load
- * @property {import('../observe/program.js').Program} control  one process
- * @property {import('../observe/program.js').Program} candidate
- * @property {number} workers  the candidate's processes that serve
- * @property {string} path  the same work on both sides
- * @property {number} windowMs  for blocking work: of one slice, of which a round has five
- * @property {number} budgetMs  no round of windows begins after that
- * @property {boolean} [isLonger]  the budget is several times as long, and it is used until the ratio is more exact
+ * }} Speedup  value, low and high: ratios; own: the candidate's own work that kept it busy; busiest: share of the requests that its
+ *   busiest process executed
+ * @typedef {import('../observe/program.js').Program} Program
+ * @typedef {{ load: import('./load.js').Load, control: Program, candidate: Program, workers: number, path: string, windowMs: number,
+ *   budgetMs: number, isLonger?: boolean }} Contest  control: one process; workers: the candidate's serving processes; path: the same
+ *   work on both sides; windowMs: for blocking work, of one slice; budgetMs: no round begins later; isLonger: measure longer
  */
 import { nowMs } from '../observe/clock.js';
 import { groupBy } from '../observe/timeline.js';
@@ -28,14 +21,13 @@ const SPIN_MS = 40;
 const EXACT = 0.1; // of the ratio: half of its interval
 const LONGER = 5;
 const LONGER_EXACT = 0.03;
-const WIDE = 2; // an interval whose high end is twice its low end says little
-const NO_ROOM = 1.3; // with less than that to win there is nothing to be seen
+const WIDE = 2; // low × WIDE < high: the interval says little
+const NO_ROOM = 1.3; // a lower ceiling leaves nothing to win
 
 /**
- * Work that blocks but burns no CPU. Its ceiling is the number of workers, on any machine. Stops when the interval is
- * on one side of the target, and exact enough to be printed.
+ * Work that blocks but burns no CPU: the ceiling is the number of workers on any machine. Stops when the interval is on one side of
+ * the target and narrow enough to print.
  * @param {Contest & { target: number, onRound?: (soFar: import('./stats.js').Interval & { ceiling: number }) => void }} contest
- *   onRound: told after each round of windows, while the interval narrows
  * @returns {Promise<Speedup & { target: number }>}
  */
 export async function speedupOfBlocking({ target, workers, onRound, ...contest }) {
@@ -63,7 +55,6 @@ export async function speedupOfBlocking({ target, workers, onRound, ...contest }
   return { ...ratio, ...decided, ...summary(rates), errors, own, busiest };
 }
 
-/** The share of the requests that the process with the most of them has executed. */
 function busiestOf(/** @type {import('../observe/timeline.js').Event[]} */ events, sinceMs) {
   const requests = events.filter(({ what, t }) => what === 'request' && t >= sinceMs);
   const counts = [...groupBy(requests, ({ pid }) => pid).values()].map(({ length }) => length);
@@ -74,10 +65,9 @@ const isEnough = (ratio, target, contest) =>
   sideOf(ratio, target) !== 'open' && isExact(ratio, contest);
 
 /**
- * Work that burns CPU. Its ceiling is what this machine gave, in the same rounds, to as many spinning threads as there
- * are workers. It decides nothing: the cores may not be ours.
- * @param {Contest & { spinners: import('./ceiling.js').Spinners }} contest
- * @returns {Promise<Speedup>}
+ * Work that burns CPU: the ceiling is what spinning threads gained in the same rounds. It decides nothing, because other programs
+ * may use the cores.
+ * @param {Contest & { spinners: import('./spinners.js').Spinners }} contest @returns {Promise<Speedup>}
  */
 export async function speedupOfCpu({ spinners, workers, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });
@@ -96,14 +86,13 @@ export async function speedupOfCpu({ spinners, workers, ...contest }) {
   return { ...ratio, ceiling, note: noteOn(ratio, ceiling), ...summary(rates), errors: errors() };
 }
 
-/** Exact enough to be printed, or as exact as was asked for. */
 function isExact({ value, low, high }, { isLonger = false }) {
   return (high - low) / 2 <= (isLonger ? LONGER_EXACT : EXACT) * value;
 }
 
 const budgetOf = ({ budgetMs, isLonger = false }) => (isLonger ? LONGER : 1) * budgetMs;
 
-/** Why this measurement tells nothing, if so: never the learner's fault. */
+/** Why the measurement is inconclusive, if so; never the learner's fault. */
 function noteOn({ low, high }, ceiling) {
   if (ceiling < NO_ROOM)
     return `inconclusive: this machine gave ${ceiling.toFixed(1)} cores' worth, no more`;

@@ -1,6 +1,6 @@
 /**
- * The spinners of ceiling.js. The main thread waits for orders; each other thread waits, spins when told, and counts
- * the rounds of a fixed amount of work that it finishes before the time is up.
+ * The process of spinners.js. The main thread takes orders; each other thread counts how many rounds of a fixed amount of work it
+ * finishes in a given time.
  */
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 import { nowMs } from '../observe/clock.js';

@@ -1,10 +1,9 @@
 /**
- * The arithmetic of measurement. Pure: numbers in, numbers out.
- *
+ * The arithmetic of measurements. Pure.
  * @typedef {{ value: number, low: number, high: number }} Interval  an estimate and its 95 % confidence interval
  */
 
-/** Two-sided 95 % quantiles of Student's t for 1, 2, 3, ... degrees of freedom (any table of the distribution). */
+/** Two-sided 95 % quantiles of Student's t for 1, 2, 3, ... degrees of freedom. */
 const STUDENT_T = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
   2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048,
@@ -22,23 +21,18 @@ export function mean(values) {
   return sumOf(values) / values.length;
 }
 
-/**
- * The value below which the share `q` of the values lies; the nearest one, no interpolation.
- * @param {number[]} values  in any order
- * @param {number} q  0 to 1
- */
+/** The quantile `q` (0 to 1), by nearest rank. @param {number[]} values  in any order @param {number} q */
 export function quantile(values, q) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 }
 
 /**
- * How many times as large the candidate's values are as the control's. The interval is Student's for the difference
- * of the means of the logarithms, with one variance for both: what disturbs one side's windows disturbs the other's.
- * @param {number[]} control  rates of the control's windows
- * @param {number[]} candidate
- * @returns {Interval}  with fewer than two windows a side, or one in which nothing was served, nothing is known of the
- *   error: from 0 to Infinity. A candidate that never served anything is 0 times as fast, for certain.
+ * The ratio of the candidate's rates to the control's, with Student's interval for the difference of the means of the logarithms
+ * (one variance for both: what disturbs one side's windows disturbs the other's).
+ * @param {number[]} control @param {number[]} candidate
+ * @returns {Interval}  0 to Infinity if the error is unknown: with fewer than two windows a side, or a window without any request.
+ *   A candidate that never served is 0 times as fast, for certain
  */
 export function ratioOf(control, candidate) {
   const isStill = (/** @type {number} */ rate) => rate <= 0;
@@ -61,12 +55,8 @@ export function ratioOf(control, candidate) {
   };
 }
 
-/**
- * The mean of independent values, such as the rates of a few windows, with Student's interval.
- * @param {number[]} values
- * @returns {Interval}
- */
-export function meanOf(values) {
+/** The mean of independent values, with Student's interval. @param {number[]} values @returns {Interval} */
+export function meanInterval(values) {
   const value = mean(values);
   if (values.length < 2) return { value, low: -Infinity, high: Infinity };
   const error = Math.sqrt(sumOfSquares(values) / (values.length - 1) / values.length);
@@ -74,12 +64,7 @@ export function meanOf(values) {
   return { value, low: value - reach, high: value + reach };
 }
 
-/**
- * A share of independent cases, with Wilson's interval, which says something of 0 cases in many, too.
- * @param {number} count
- * @param {number} of  more than 0
- * @returns {Interval}
- */
+/** A share of independent cases, with Wilson's interval. @param {number} count @param {number} of  above 0 @returns {Interval} */
 export function shareOf(count, of) {
   const value = count / of;
   const square = NORMAL ** 2 / of;
@@ -94,24 +79,17 @@ function sumOfSquares(values) {
   return values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
 }
 
-/**
- * Is the whole interval on one side of the target?
- * @param {Interval} interval
- * @param {number} target
- * @returns {'above' | 'below' | 'open'}
- */
+/** On which side of the target is the interval? @param {Interval} interval @param {number} target @returns {'above' | 'below' | 'open'} */
 export function sideOf({ low, high }, target) {
   if (low >= target) return 'above';
   return high < target ? 'below' : 'open';
 }
 
 /**
- * How many requests were served in a stretch of time, counting the part of each that lies in it: a request of 15 ms
- * of which 5 ms are inside counts a third. Short windows lose nothing at their edges that way.
- * @param {{ startMs: number, endMs?: number }[]} requests
- * @param {number} fromMs
- * @param {number} toMs
- * @returns {number}  requests, with a fraction
+ * How many requests were served in an interval. A request of 15 ms with 5 ms inside counts a third, so that short windows lose
+ * nothing at their edges.
+ * @param {{ startMs: number, endMs?: number }[]} requests @param {number} fromMs @param {number} toMs
+ * @returns {number}  with a fraction
  */
 export function servedWithin(requests, fromMs, toMs) {
   return requests.reduce((sum, { startMs, endMs }) => {

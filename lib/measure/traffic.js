@@ -1,43 +1,24 @@
 /**
- * Steady traffic of single clients, as a server meets it every day: on schedule, whatever comes back; some open a
- * connection for each request, some keep theirs, and ask again only when they have their answer. It is for a few hundred requests a second, from this very process, and
- * every answer is joined to the server's record by its port.
+ * Steady traffic of single clients on schedule, however slow the answers: some with a new connection for each request, some with
+ * keep-alive. It runs in this process, for a few hundred requests a second.
  *
- * A server may close an idle connection at any moment, also while a client is sending on it. Then the client sees a
- * reset before any byte of an answer, and what can be repeated is sent once more, on a new connection: RFC 9112, 9.3.1
- * and 9.5. Our clients do so, too, and `isRepeated` tells.
- *
+ * A server may close an idle connection while a client is sending on it. Then the client sees a reset before any byte of an answer,
+ * and repeats an idempotent request on a new connection (RFC 9112, 9.3.1 and 9.5); so do our clients, with `isRepeated` set.
  * @typedef {import('../observe/client.js').Answer} Answer
- *
- * @typedef {object} Kind  of request
- * @property {string} path
- * @property {string} [method]  GET unless told otherwise
- * @property {Record<string, string>} [headers]
- * @property {string} [body]
- * @property {boolean} [isBodyKept]  of the answer, which then is not larger than 1 MB; true unless told otherwise
- * @property {number} [timeoutMs]  10 s unless told otherwise
- * @property {import('../observe/client.js').Streams} [streams]  where an answer without an end of its own is no failure; no
- *   client comes while these are full, and stop() ends them
- * @property {number} perSecond
- * @property {number} [connections]  so many are kept, and used in turn; none: a new one for each request
- *
- * @typedef {object} Sent
- * @property {string} path
- * @property {Answer} first
- * @property {Answer} answer  the one that counts: of the repetition, where there was one
- * @property {boolean} isRepeated
- * @property {boolean} [isKept]  it was sent over a connection that its client keeps
+ * @typedef {{ path: string, perSecond: number, method?: string, headers?: Record<string, string>, body?: string, isBodyKept?: boolean,
+ *   timeoutMs?: number, streams?: import('../observe/client.js').Streams, connections?: number }} Kind  of request; isBodyKept: of the
+ *   answer, true by default and up to 1 MB; timeoutMs: 10 s by default; streams: take answers without an end, no client starts while
+ *   they are full, and stop() ends them; connections: keep-alive, used in turn, otherwise a new one for each request
+ * @typedef {{ path: string, first: Answer, answer: Answer, isRepeated: boolean, isKept?: boolean }} Sent  answer: that of the
+ *   repetition, if any; isKept: sent over a keep-alive connection
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { get, isReset } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
-import { keepTrack } from './generator.js';
+import { closeWithCheck } from './generator.js';
 
-/**
- * 100 requests a second, as clients mix them: fresh and kept connections, quick answers and some slow ones.
- * @type {Kind[]}
- */
+/** 100 requests a second, fresh and keep-alive, quick and slow. @type {Kind[]} */
 export const MIXED = [
   { path: '/', perSecond: 40 },
   { path: '/', perSecond: 40, connections: 4 },
@@ -45,15 +26,14 @@ export const MIXED = [
   { path: '/slow', perSecond: 8, connections: 4 },
 ];
 
-const TIMEOUT_MS = 10_000; // a machine may be busy; a lost connection is silent for ever
+const TIMEOUT_MS = 10_000; // a lost connection is silent forever
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']); // idempotent: RFC 9110, 9.2.2
 
 /**
- * Begins at once.
  * @param {string} url  of the server, without a path
  * @param {Kind[]} kinds
- * @returns {{ stop: () => Promise<Sent[]>, close: () => void, count: () => number }}  stop sends no more, waits for the
- *   answers and tells all; close only sends no more; count: how many were sent up to now
+ * @returns {{ stop: () => Promise<Sent[]>, close: () => void, count: () => number }}  stop: sends no more and waits for all answers;
+ *   close: only sends no more; count: sent so far
  */
 export function startTraffic(url, kinds) {
   let isOn = true;
@@ -79,7 +59,7 @@ export function startTraffic(url, kinds) {
     return sent;
   };
   const all = Promise.all(kinds.map(follow));
-  const end = keepTrack(() => (isOn = false));
+  const end = closeWithCheck(() => (isOn = false));
   return {
     count: () => count,
     close: end,
@@ -91,17 +71,14 @@ export function startTraffic(url, kinds) {
   };
 }
 
-/** One that keeps its connection. */
 const createClient = () => ({
   agent: new http.Agent({ keepAlive: true, maxSockets: 1 }),
   isWaiting: false,
 });
 
 /**
- * @param {string} url
- * @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs' | 'streams'>} what
- * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  one that keeps its connection
- * @returns {Promise<Sent>}
+ * @param {string} url @param {Pick<Kind, 'method' | 'headers' | 'body' | 'isBodyKept' | 'timeoutMs' | 'streams'>} what
+ * @param {{ agent: http.Agent | false, isWaiting: boolean }} [client]  with keep-alive @returns {Promise<Sent>}
  */
 async function ask(url, what, client = { agent: false, isWaiting: false }) {
   client.isWaiting = true;
@@ -114,12 +91,10 @@ async function ask(url, what, client = { agent: false, isWaiting: false }) {
 }
 
 /**
- * What a server has lost: what was not answered, and what was answered only when it was repeated though a process had
- * begun it the first time. The client could not know that; the server's record does.
- * @param {Sent[]} sent
- * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
- * @param {(answer: Answer) => boolean} [isServed]  was it answered as it should be? With status 200, unless told otherwise
- * @returns {Sent[]}
+ * The requests that a server lost: unanswered, or answered only when repeated although a process had begun the first attempt. Only
+ * the server's record shows the latter.
+ * @param {Sent[]} sent @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ * @param {(answer: Answer) => boolean} [isServed]  status 200 by default @returns {Sent[]}
  */
 export function lostOf(sent, requests, isServed = ({ status }) => status === 200) {
   return sent.filter(
@@ -129,9 +104,8 @@ export function lostOf(sent, requests, isServed = ({ status }) => status === 200
 }
 
 /**
- * Did a process begin it, and never answer?
- * @param {Answer} answer
- * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ * Did a process begin this request and never answer?
+ * @param {Answer} answer @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
  */
 export function isBegun({ client, sentMs, doneMs }, requests) {
   return requests.some(

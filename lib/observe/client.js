@@ -1,52 +1,42 @@
 /**
- * The client of a check: single requests, each on a connection of its own unless told otherwise, always with a time limit.
+ * The HTTP client of a check: single requests, always with a time limit.
  *
  * @typedef {object} Answer
- * @property {number | undefined} status  missing when no answer came
- * @property {http.IncomingHttpHeaders} headers
- * @property {string} body
- * @property {number | undefined} client  the connection's port on our side: it joins the answer to the server's record
+ * @property {number | undefined} status  undefined without an answer
+ * @property {http.IncomingHttpHeaders} headers @property {string} body
+ * @property {number | undefined} client  the connection's local port, which joins the answer to the server's record
  * @property {boolean} isReused  the connection had served an earlier request
- * @property {number} sentMs
- * @property {number} doneMs
- * @property {string | undefined} error  what went wrong, in words
- * @property {number} [limitMs]  the time limit, where our client waited no longer
- * @property {true} [isStream]  an answer without an end of its own, as an event stream
- * @property {true} [hasLeft]  our client has ended that stream
+ * @property {number} sentMs @property {number} doneMs
+ * @property {string | undefined} error  in words
+ * @property {number} [limitMs]  the time limit, if it was reached
+ * @property {true} [isStream]  an answer without an end, such as an event stream
+ * @property {true} [hasLeft]  our client ended that stream
  *
- * @typedef {object} Streams  answers without an end of their own, which our clients end
- * @property {(leave: () => void) => void} add
- * @property {(leave: () => void) => void} remove  of one that has ended by itself
- * @property {() => boolean} isFull
- * @property {() => void} end  those that are open, and at once any that comes later
+ * @typedef {{ add: (leave: () => void) => void, remove: (leave: () => void) => void, isFull: () => boolean, end: () => void }} Streams
+ *   answers without an end, which our clients end; remove: one that the server has ended; end: the open ones, and later ones at once
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';
-import { isContended } from './turn.js';
+import { isContended } from './cpu-time.js';
 
 const TIMEOUT_MS = 4_000;
-const IMPATIENT_MS = 400; // for a server that let one request wait in vain: a check asks dozens
-const PATIENCE = 3; // so many times as long on a machine where others want the cores, too
+const IMPATIENT_MS = 400; // for a server that has let one request time out: a check sends dozens
+const PATIENCE = 3; // times the limit, on a machine where others want the cores
 const LARGEST_BODY = 1024 * 1024;
-const STILL_COMES_MS = 2_000; // an answer that brought data so shortly before its time was up has no end of its own
+const STILL_COMES_MS = 2_000; // an answer that brought data so recently is a stream, not a timeout
 const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
 /** @type {Set<string>} */
 const silent = new Set();
 
-/** Another program listens there now. @param {number} port */
+/** Another program listens on this port now. @param {number} port */
 export function forgetSilence(port) {
   for (const host of silent) if (host.endsWith(`:${port}`)) silent.delete(host);
 }
 
-/** Connections that have had a request. */
-const used = new WeakSet();
+const usedSockets = new WeakSet();
 
-/**
- * Our clients stay until they are all to go.
- * @param {number} [most]  are enough
- * @returns {Streams}
- */
+/** @param {number} [most]  how many make it full @returns {Streams} */
 export function createStreams(most = Infinity) {
   /** @type {Set<() => void>} */
   const open = new Set();
@@ -67,11 +57,11 @@ export const isEventStream = (headers) =>
   /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 
 /**
+ * Sends one request.
  * @param {string} url
- * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string,
- *   body?: string, localAddress?: string, isBodyKept?: boolean, streams?: Streams }} [options]  method: GET unless told otherwise; localAddress: from where, such as 127.0.0.2;
- *   isBodyKept: unless told otherwise; a body that is not kept may be of any size; streams: where an answer without an end
- *   is no failure, and is ended by these
+ * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string, body?: string,
+ *   localAddress?: string, isBodyKept?: boolean, streams?: Streams }} [options]  agent: a new connection by default; method: GET by
+ *   default; localAddress: such as 127.0.0.2; isBodyKept: true by default, limited to 1 MB; streams: take answers without end
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
@@ -80,17 +70,7 @@ export function get(url, options = {}) {
   const { streams } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
-    /** @type {Answer} */
-    const answer = {
-      status: undefined,
-      headers: {},
-      body: '',
-      client: undefined,
-      isReused: false,
-      sentMs: nowMs(),
-      doneMs: 0,
-      error: undefined,
-    };
+    const answer = emptyAnswer();
     const finish = (/** @type {string | undefined} */ error = undefined) => {
       clearTimeout(timer);
       streams?.remove(leave);
@@ -124,7 +104,7 @@ export function get(url, options = {}) {
     const giveUp = () => {
       if (streams && nowMs() - dataMs < STILL_COMES_MS) return leave();
       patience -= 1;
-      if (patience > 0 && isContended()) return timer.refresh(); // it may not have had its turn
+      if (patience > 0 && isContended()) return timer.refresh(); // the server may not have had a core
       const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
       silent.add(host);
       answer.limitMs = timeoutMs;
@@ -132,12 +112,7 @@ export function get(url, options = {}) {
       return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
     };
     const timer = setTimeout(giveUp, timeoutMs);
-    request.on('socket', (socket) => {
-      answer.client = socket.localPort; // of a connection that is used again
-      answer.isReused = used.has(socket); // request.reusedSocket is false for one that waited in the agent's queue
-      used.add(socket);
-      if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
-    });
+    request.on('socket', (socket) => noteConnection(answer, socket));
     request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       finish(error.code ?? error.message),
     );
@@ -145,20 +120,29 @@ export function get(url, options = {}) {
   });
 }
 
+/** @returns {Answer} */
+const emptyAnswer = () => ({
+  ...{ status: undefined, headers: {}, body: '', client: undefined, isReused: false },
+  ...{ sentMs: nowMs(), doneMs: 0, error: undefined },
+});
+
+/** @param {Answer} answer @param {import('node:net').Socket} socket */
+function noteConnection(answer, socket) {
+  answer.client = socket.localPort; // a reused connection is already open
+  answer.isReused = usedSockets.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
+  usedSockets.add(socket);
+  if (socket.connecting) socket.once('connect', () => (answer.client = socket.localPort));
+}
+
 /**
- * Was a connection that had served an earlier request closed before any byte of this answer? A server may close an idle one
- * at any moment, as Node's does after five seconds, and a client that sends just then sees a reset: RFC 9112, 9.3.1 and 9.5.
+ * Was a reused connection closed before any byte of this answer? A server may close an idle one at any moment, as Node's does after
+ * five seconds, and a client that sends just then sees a reset: RFC 9112, 9.3.1 and 9.5.
  * @param {Partial<Answer>} answer
  */
 export const isReset = ({ isReused, status, error }) =>
   Boolean(isReused) && status === undefined && RESETS.has(error ?? '');
 
-/**
- * The same request several times at once.
- * @param {number} times
- * @param {string} url
- * @param {Parameters<typeof get>[1]} [options]
- */
+/** Sends several requests at once. @param {number} times @param {string} url @param {Parameters<typeof get>[1]} [options] */
 export function getAtOnce(times, url, options) {
   return Promise.all(Array.from({ length: times }, () => get(url, options)));
 }

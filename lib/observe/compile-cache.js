@@ -1,7 +1,6 @@
 /**
- * Compiled code for the judged programs, so that each of their processes starts sooner (Node.js 22.1 and later). The
- * cache is made once, by a process of ours that loads what lessons import. Every run gets a copy, in its own folder: a
- * program can spoil that, and nobody else's.
+ * Compiled code for the judged programs, so that they start sooner (Node.js 22.1 and later). A process of ours fills the cache once
+ * by loading what lessons import; each run gets a copy, so that a program can spoil only its own.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
@@ -9,18 +8,17 @@ import { join } from 'node:path';
 import { spawnGuarded } from '../common/child.js';
 import { rootFolder, scrub } from './environment.js';
 
-const LOADED = ['express', '@redis/client', 'node:cluster', 'node:http']; // what the lessons' programs import
+const LOADED = ['express', '@redis/client', 'node:cluster', 'node:http']; // the imports of the lessons' programs
 
-/** Not where coverage is counted: Node.js counts less exactly in code from a cache. */
+/** Off for coverage: Node.js counts less exactly in cached code. */
 const isSupported = 'enableCompileCache' in module && !process.env.NODE_V8_COVERAGE;
 const ours = isSupported
   ? join(rootFolder, 'node_modules/.cache/forkshop/programs', process.version)
   : undefined;
 
 /**
- * Copies the cache, if there is one, for the programs of one run.
- * @param {string} home  the run's folder
- * @param {string} [from]  the cache's folder
+ * Copies the cache, if it exists, into a run's folder.
+ * @param {string} home  the run's folder @param {string} [from]  the cache's folder
  * @returns {string | undefined}  the copy's folder
  */
 export function copyCache(home, from = ours) {
@@ -30,14 +28,11 @@ export function copyCache(home, from = ours) {
     if (!existsSync(copy)) cpSync(from, copy, { recursive: true });
     return copy;
   } catch {
-    return undefined; // without it programs start as well, only later
+    return undefined; // without a cache programs only start later
   }
 }
 
-/**
- * Makes the cache, unless it is there. Never rejects: where it cannot be made, programs do without.
- * @param {string} [to]  the cache's folder
- */
+/** Fills the cache unless it exists. Never rejects: programs also work without it. @param {string} [to]  the cache's folder */
 export async function makeCache(to = ours) {
   if (!to || existsSync(to)) return;
   const making = `${to}-${process.pid}`;
@@ -47,7 +42,7 @@ export async function makeCache(to = ours) {
     const env = { ...scrub(process.env), NODE_COMPILE_CACHE: making };
     const options = { cwd: rootFolder, env, stdio: ['ignore', 'ignore', 'ignore'] };
     const { ended } = spawnGuarded(process.execPath, args, { ...options, removes: [making] });
-    mkdirSync(making, { recursive: true }); // now that there is one who removes it, whatever happens to us
+    mkdirSync(making, { recursive: true }); // now the guard removes it, even if this process is killed
     const { code } = await ended;
     if (code === 0) renameSync(making, to);
     else rmSync(making, { recursive: true, force: true });

@@ -1,22 +1,21 @@
 /**
- * The keeper: a process of its own that starts the programs of a check, watches them, ends them, and sees to it that
- * nothing stays behind, however the check ends. It leads a session of its own, so that a Ctrl-C in the terminal does
- * not reach it; when the check is gone (its IPC channel closes, even by SIGKILL) it ends all programs and removes the
- * folder with their files, its argument. It is also the learner's program's parent: one that kills its parent kills us, not
- * the check, which then ends what is left; and where it kills both, the probe in each of its processes ends that (probe.cjs),
- * and the next start what is left (sweep.js).
+ * The keeper: a process that starts the programs of a check, watches and ends them, and leaves nothing behind however the check ends.
+ * It leads its own session, so that Ctrl-C doesn't reach it. When its IPC channel closes, even after a SIGKILL of the check, it ends
+ * all programs and removes the folder in its argument. It is the programs' parent: a program that kills its parent kills the keeper,
+ * and the check ends the rest; if a program kills both, the probe ends each process (probe.cjs), and the next start cleans up
+ * (sweep.js).
  *
- * Messages in:  { start: id, command, args, env, cwd, folder, isTheirs, limits }  { stop: id }
- *                 { rests: whether the check is about to stand still, as after Ctrl-Z }
+ * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
+ *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
  * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
  *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { tellParent } from '../common/tell-parent.js';
+import { sendToParent } from '../common/send-to-parent.js';
 import { nowMs } from './clock.js';
-import { endRun, findFamily } from './ending.js';
+import { endRun, findFamily } from './run-processes.js';
 import { findMarker, withMark } from './mark.js';
 import { hasStopped, listProcesses, processAt, signal } from './processes.js';
 
@@ -29,18 +28,18 @@ const check = processAt(process.ppid);
 const marker = findMarker();
 const runs = new Map();
 let isWatching = false;
-let isResting = false;
-/** @type {number | undefined} since when the check stands still, though nobody has told it to rest */
+let isSuspended = false;
+/** @type {number | undefined} since when the check has been stopped without having announced it */
 let stillMs;
 
 process.on('message', (/** @type {any} */ message) => {
   if (message.start) start(message);
   else if (message.stop)
-    stop(message.stop).then((left) => tellParent({ stopped: message.stop, left }));
-  else isResting = message.rests;
+    stop(message.stop).then((left) => sendToParent({ stopped: message.stop, left }));
+  else isSuspended = message.suspends;
 });
 if (process.connected) process.on('disconnect', leave);
-else leave(); // the check was gone before we were up
+else leave(); // the check exited while this process was starting
 
 async function leave() {
   await Promise.all([...runs.keys()].map(stop));
@@ -52,31 +51,30 @@ function start(order) {
   try {
     begin(order);
   } catch (/** @type {any} */ error) {
-    tellParent({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
+    sendToParent({ failed: order.start, error: error.message }); // the folder is gone, or the disk is full
   }
 }
 
 function begin({ start: id, command, args, env, cwd, folder, ...how }) {
-  const { isTheirs, limits } = how;
-  const program = withMark(id, { command, args, env }, isTheirs ? undefined : marker); // their daemons stay theirs
+  const { isExternal, limits } = how;
+  const program = withMark(id, { command, args, env }, isExternal ? undefined : marker); // their daemons may survive
   const output = openSync(join(folder, 'output.txt'), 'a');
-  const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // kept open: a program may put others in their place
+  const timeline = openSync(join(folder, 'timeline.jsonl'), 'r'); // open from the start: the program may replace the files
   const files = { output, timeline };
   /** @type {import('node:child_process').StdioOptions} */
   const stdio = ['ignore', output, output];
   const options = { cwd, env: program.env, stdio, detached: true, windowsHide: true };
   const child = spawn(program.command, program.args, options);
   const { pid } = child;
-  const born = pid && processAt(pid)?.born; // its pid is its own until we hear of its end
+  const born = pid && processAt(pid)?.born; // the pid can't be reused before 'exit'
   const known = new Map(born ? [[pid, born]] : []);
   runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits });
-  child.on('error', (error) => tellParent({ failed: id, error: error.message }));
-  child.on('spawn', () => tellParent({ started: id, pid, born }));
-  child.on('exit', (code, signal) => tellParent({ ended: id, code, signal }));
+  child.on('error', (error) => sendToParent({ failed: id, error: error.message }));
+  child.on('spawn', () => sendToParent({ started: id, pid, born }));
+  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal }));
   if (!isWatching) watch();
 }
 
-/** Looks again and again who belongs to which run, and stops one that takes more than its share of the machine. */
 function watch() {
   const watched = [...runs.values()].filter((run) => !run.stopping);
   isWatching = runs.size > 0;
@@ -88,9 +86,9 @@ function watch() {
   setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
 }
 
-/** A program may have stopped the check, which would stand still for ever, and end nothing. Seen on Linux only. */
+/** Continues a check that a program has stopped, which otherwise would never end anything. Detected on Linux only. */
 function wakeCheck() {
-  const isStill = process.platform === 'linux' && !isResting && check && hasStopped(check.pid);
+  const isStill = process.platform === 'linux' && !isSuspended && check && hasStopped(check.pid);
   if (!isStill) stillMs = undefined;
   else if (stillMs === undefined) stillMs = nowMs();
   else if (nowMs() > stillMs + STILL_MS) signal(check, 'SIGCONT');
@@ -106,13 +104,13 @@ function limit(run, family) {
   const of = Object.keys(run.limits).find((name) => sizes[name] > run.limits[name]);
   if (!of) return;
   run.stopping = true;
-  tellParent({ excess: run.id, of, amount: sizes[of] });
+  sendToParent({ excess: run.id, of, amount: sizes[of] });
   endRun(run);
 }
 
 const sizeOf = (/** @type {number} */ fd) => fstatSync(fd).size;
 
-/** Ends everything that belongs to the run and waits until it is gone. Resolves to the pids that could not be ended. */
+/** Ends all processes of a run and resolves to the pids that couldn't be ended. */
 async function stop(id) {
   const run = runs.get(id);
   if (!run) return [];

@@ -1,15 +1,12 @@
-/** How much of the machine a started program may take; one that takes more is ended, and told so. */
+/** How much of the machine a started program may use before it is ended. */
 import { MOST_BYTES } from './timeline.js';
 
 /**
- * @typedef {object} Limits
- * @property {number} processes
- * @property {number} memory  bytes of all its processes, shared pages counted in each
- * @property {number} output  bytes
- * @property {number} timeline  bytes
+ * @typedef {{ processes: number, memory: number, output: number, timeline: number }} Limits  memory: bytes of all its processes,
+ *   shared pages counted in each; output and timeline: bytes
  */
 
-/** More than any lesson needs and less than hurts a laptop. @type {Limits} */
+/** More than any lesson needs, less than hurts a laptop. @type {Limits} */
 export const LIMITS = {
   processes: 40,
   memory: 2 * 1024 ** 3,
@@ -17,8 +14,8 @@ export const LIMITS = {
   timeline: MOST_BYTES,
 };
 
-/** For the programs of others: a runaway is ended, and what a large machine runs every day is not. @type {Limits} */
-export const THEIR_LIMITS = {
+/** For the user's own programs: a runaway is ended, everyday use of a large machine isn't. @type {Limits} */
+export const EXTERNAL_LIMITS = {
   processes: 600,
   memory: Number.MAX_SAFE_INTEGER,
   output: 64 * 1024 ** 2,

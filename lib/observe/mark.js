@@ -1,12 +1,10 @@
 /**
- * The mark of a run: a secret that its processes inherit, whatever they do to their parent, group, environment, folder or
- * files, and that no other process has. The environment carries it, and on Linux so does a resource limit: the soft limit on
- * the number of file locks, which the kernel has not enforced since 2.4.25, hands down at each fork and exec, and tells in
- * /proc/PID/limits. A process loses it only where it sets that very limit anew. The program prlimit sets it, where there is
- * one.
+ * The mark of a run: a secret that its processes inherit, whatever they do to their parent, group or files. It is in the environment,
+ * and on Linux also in a resource limit: the soft limit on file locks, which the kernel hasn't enforced since 2.4.25. Each fork and
+ * exec inherits it, /proc/PID/limits shows it, and prlimit(1) sets it. A process loses it only by setting that limit itself.
  *
- * The id of a run is `<home>/<number>`: the name of the runner's folder, a part of which is random, and which of its programs
- * it is. The id of all that a runner has started is `<home>`.
+ * The id of a run is `<home>/<number>`: the name of the runner's folder, which is partly random, and the number of the program. The
+ * id of all programs of a runner is `<home>`.
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -14,24 +12,24 @@ import { delimiter, join } from 'node:path';
 import { spawnSync } from '../common/child.js';
 
 const VARIABLE = 'FORKSHOP_RUN';
-const RUNS_PER_HOME = 2 ** 20; // with the 32 bits of the home before it, a number that JavaScript tells exactly
+const RUNS_PER_HOME = 2 ** 20; // with the home's 32 bits still a safe integer
 
-/** A way to start programs that sets the limit; undefined where the system has none. */
+/** The path of prlimit; undefined if it is missing or may not set limits. */
 export function findMarker() {
   if (process.platform !== 'linux') return undefined;
   const folders = (process.env.PATH ?? '').split(delimiter);
   const file = folders.map((folder) => join(folder, 'prlimit')).find((path) => existsSync(path));
   if (file === undefined) return undefined;
-  const { status } = spawnSync(file, ['--locks=1:']); // its own limit: a sandbox may forbid that
+  const { status } = spawnSync(file, ['--locks=1:']); // it sets its own limit: a sandbox may forbid that
   return status === 0 ? file : undefined;
 }
 
 /**
  * @param {string} id  of a run
  * @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} order
- * @param {string} [marker]  what findMarker() has found; without it the environment alone carries the mark
+ * @param {string} [marker]  from findMarker(); without it only the environment carries the mark
  * @returns {{ command: string, args: string[], env: NodeJS.ProcessEnv }}  the same program, in the same process, marked
- * @throws {Error}  when there is a marker, and the command cannot be executed: the marker would only exit
+ * @throws {Error}  when the command isn't executable: prlimit would only exit
  */
 export function withMark(id, { command, args, env }, marker) {
   const marked = { ...env, [VARIABLE]: id };
@@ -40,14 +38,10 @@ export function withMark(id, { command, args, env }, marker) {
   return { command: marker, args: [`--locks=${limitOf(id)}:`, command, ...args], env: marked };
 }
 
-/** What the environment of a process carries that has this mark. @param {string} id */
+/** @param {string} id */
 export const markInEnvironment = (id) => ({ [VARIABLE]: id });
 
-/**
- * Does a process carry the mark of this run, or of a run of this home? Linux only; elsewhere false.
- * @param {number} pid
- * @param {string} id
- */
+/** Does a process carry the mark of this run or home? False outside Linux. @param {number} pid @param {string} id */
 export function hasMark(pid, id) {
   if (process.platform !== 'linux') return false;
   const isHome = !id.includes('/');
@@ -59,7 +53,7 @@ export function hasMark(pid, id) {
   return entry.includes(`${start}\0`) || (isHome && entry.includes(`${start}/`));
 }
 
-/** The number that is set as the limit; that of a home is a multiple of RUNS_PER_HOME. */
+/** The limit for an id; that of a home is a multiple of RUNS_PER_HOME. */
 function limitOf(/** @type {string} */ id) {
   const [home, number = 0] = id.split('/');
   const digest = createHash('sha256').update(home).digest();
@@ -70,6 +64,6 @@ function read(/** @type {number} */ pid, /** @type {string} */ name) {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'latin1');
   } catch {
-    return ''; // it has ended, or its environment is another user's
+    return ''; // it has exited, or belongs to another user
   }
 }

@@ -1,21 +1,20 @@
-/** What memory a process takes. */
 import { readFileSync } from 'node:fs';
 import { listProcesses } from './processes.js';
 
 const KIB = 1024;
 
 /**
+ * The memory of a process: RSS counts pages that other processes share, USS only its own, PSS a share of the shared ones.
  * @param {number} pid
- * @returns {{ rssBytes: number, ussBytes: number | undefined, pssBytes: number | undefined } | undefined}  undefined when
- *   there is no such process. RSS counts pages that other processes share; USS, the unique set size, only its own; PSS, the
- *   proportional one, its share of those that it shares (both on Linux, else undefined).
+ * @returns {{ rssBytes: number, ussBytes: number | undefined, pssBytes: number | undefined } | undefined}  undefined without such a
+ *   process; USS and PSS undefined outside Linux
  */
 export function memoryOf(pid) {
   const rssBytes = listProcesses().find((one) => one.pid === pid)?.rssBytes;
   return rssBytes === undefined ? undefined : { rssBytes, ...ownSizes(pid) };
 }
 
-/** Private_Clean, Private_Dirty and Pss of /proc/PID/smaps_rollup, see proc(5). */
+/** From /proc/PID/smaps_rollup, see proc(5). */
 function ownSizes(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');

@@ -1,42 +1,25 @@
 /**
- * What a program's own work did to its event loops. A beat that is late tells of a stretch in which its process did nothing
- * else; the CPU time of that stretch tells whether it computed, or waited for a core that others had. Pure.
- *
+ * How a program's own work delayed its event loops. A late beat marks a stretch in which the process did nothing else; the CPU time
+ * of the stretch shows whether it computed or waited for a core. Pure.
  * @typedef {import('./timeline.js').Event} Event
  *
- * @typedef {object} Stretch  between two beats of a process
- * @property {number} pid
- * @property {number} fromMs
- * @property {number} toMs
- * @property {number} computedMs  CPU time
- * @property {number} queuedMs  its thread stood in a run queue; 0 where the system does not tell
- *
- * @typedef {object} Span  a stretch of time in the life of a process
- * @property {number} pid
- * @property {number} fromMs
- * @property {number} toMs
- *
- * @typedef {object} OwnWork  what kept a process
- * @property {number} pid
- * @property {number} keptMs  the longest stretch without a turn of its event loop
- * @property {number} computedMs  of it
- * @property {number} queuedMs  of it, in which its thread waited for a core
- * @property {string} [path]  of the request that it executed then
- *
- * @typedef {(pid: number) => { ranMs: number, queuedMs: number } | undefined} ReadThread  of a process's first thread, now
+ * @typedef {{ pid: number, fromMs: number, toMs: number, computedMs: number, queuedMs: number }} Stretch  between two beats of a
+ *   process; computedMs: CPU time; queuedMs: in a run queue, 0 if the system doesn't say
+ * @typedef {{ pid: number, fromMs: number, toMs: number }} Span  an interval in the life of a process
+ * @typedef {{ pid: number, keptMs: number, computedMs: number, queuedMs: number, path?: string }} OwnWork  keptMs: the longest stretch
+ *   without a turn of the event loop; computedMs, queuedMs: parts of it; path: of the request that was executed in it
+ * @typedef {(pid: number) => { ranMs: number, queuedMs: number } | undefined} ReadThread  CPU time of a process's main thread so far
  */
 import { requestsOf } from './timeline.js';
 
 const BEAT_MS = 20;
-const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions came to ten at the most, beside four hogs on two cores
-const MUCH = 0.25; // of the time in which the process did not wait for a core; right solutions came to nothing
-const DUE_MS = 100; // a beat that is so late may be kept from coming by what we look for
+const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions came to ten at most, beside four hogs on two cores
+const MUCH = 0.25; // of the time without waits for a core; right solutions came to nothing
+const DUE_MS = 100; // a beat that is so late may be delayed by the very work we look for
 
 /**
- * Every stretch between two beats, of each process's main thread. A process's start, up to its first beat, is none.
- * @param {Event[]} events
- * @param {number} nowMs
- * @param {ReadThread} [readThread]  for a process whose next beat is due
+ * The stretches between beats of each process's main thread. A process's start, before its first beat, isn't one.
+ * @param {Event[]} events @param {number} nowMs @param {ReadThread} [readThread]  for a process whose beat is overdue
  * @returns {Stretch[]}
  */
 export function stretchesOf(events, nowMs, readThread = () => undefined) {
@@ -67,17 +50,15 @@ function between(/** @type {Event} */ before, /** @type {Event} */ beat) {
   const { pid, t: toMs } = beat;
   const ms = toMs - before.t;
   const since = (/** @type {string} */ field) => Math.min(ms, beat[field] - before[field]);
-  const isTold = beat.ran !== undefined && before.ran !== undefined;
-  const computedMs = isTold ? since('ran') : Math.min(ms, (beat.cpu ?? 0) * (BEAT_MS + beat.late));
-  return { pid, fromMs: before.t, toMs, computedMs, queuedMs: isTold ? since('queued') : 0 };
+  const isReported = beat.ran !== undefined && before.ran !== undefined;
+  const computedMs = isReported
+    ? since('ran')
+    : Math.min(ms, (beat.cpu ?? 0) * (BEAT_MS + beat.late));
+  return { pid, fromMs: before.t, toMs, computedMs, queuedMs: isReported ? since('queued') : 0 };
 }
 
-/**
- * How much of a span a process computed without a break, and how much of it it waited for a core.
- * @param {Stretch[]} stretches
- * @param {Span} span
- */
-export function shareOf(stretches, { pid, fromMs, toMs }) {
+/** How much of a span the process computed without a break, and waited for a core. @param {Stretch[]} stretches @param {Span} span */
+export function workWithin(stretches, { pid, fromMs, toMs }) {
   let [computedMs, queuedMs] = [0, 0];
   for (const one of stretches) {
     const withinMs = Math.min(one.toMs, toMs) - Math.max(one.fromMs, fromMs);
@@ -89,15 +70,13 @@ export function shareOf(stretches, { pid, fromMs, toMs }) {
 }
 
 /**
- * The work that took much of what one of these spans had of its process's own time: without the waits for a core.
- * @param {Event[]} events
- * @param {Stretch[]} stretches
- * @param {Span[]} spans
- * @returns {OwnWork | undefined}  the longest stretch of it
+ * The work that took a large part of one of these spans, waits for a core left out.
+ * @param {Event[]} events @param {Stretch[]} stretches @param {Span[]} spans
+ * @returns {OwnWork | undefined}  of the longest stretch
  */
 export function ownWorkIn(events, stretches, spans) {
   const kept = spans.flatMap((span) => {
-    const { computedMs, queuedMs, ms } = shareOf(stretches, span);
+    const { computedMs, queuedMs, ms } = workWithin(stretches, span);
     if (computedMs < LEAST_COMPUTED_MS || computedMs < MUCH * (ms - queuedMs)) return [];
     return stretches.filter(
       ({ pid, fromMs, toMs }) => pid === span.pid && toMs > span.fromMs && fromMs < span.toMs,
@@ -110,10 +89,9 @@ export function ownWorkIn(events, stretches, spans) {
 }
 
 /**
- * The path of the request that it executed: the last that it had begun before the longest silence in the stretch. Others may be
- * in flight, and wait for something.
- * @param {Event[]} events
- * @param {Stretch} stretch
+ * The path of the request that was executed: the last to begin before the longest silence in the stretch. Other requests in flight
+ * only wait.
+ * @param {Event[]} events @param {Stretch} stretch
  */
 function pathIn(events, { pid, fromMs, toMs }) {
   const own = events.filter((one) => one.pid === pid && one.t >= fromMs && one.t <= toMs);
@@ -126,11 +104,8 @@ function pathIn(events, { pid, fromMs, toMs }) {
 }
 
 /**
- * Each process that serves, from its first request on: for one that has none yet, no client waits.
- * @param {Event[]} events
- * @param {number} sinceMs
- * @param {number} toMs
- * @returns {Span[]}
+ * Each process from its first request on; before that no client waits for it.
+ * @param {Event[]} events @param {number} sinceMs @param {number} toMs @returns {Span[]}
  */
 export function servingSince(events, sinceMs, toMs) {
   /** @type {Map<number, Span>} */

@@ -1,33 +1,30 @@
-/** Ports for the programs of a run. */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { hasCode } from '../common/files.js';
 import { EnvironmentError } from '../common/usage-error.js';
 
 const LOWEST = 20_000;
-const COUNT = 12_000; // the ephemeral range, from which clients' ports come, begins at 32768 on Linux
-const STRIDE = 7_919; // has no factor in common with COUNT: each port is tried once, none beside the last
-const KEPT_MS = 600_000; // where nobody says sooner that it is free: by then the check is over
+const COUNT = 12_000; // clients' ports, the ephemeral range, begin at 32768 on Linux
+const STRIDE = 7_919; // coprime to COUNT: each port is tried once, and neighbours far apart
+const RESERVED_MS = 600_000; // in case it is never released: the check is over by then
 
-/** @type {Map<number, () => void>} what is kept */
-const locks = new Map();
+/** @type {Map<number, () => void>} port → release */
+const reservations = new Map();
 
 /**
- * A port on which nobody listens, outside the ephemeral range. Nobody else is given it, in this process or in another one,
- * until it is let go, for ten minutes at the most: checks run beside each other, a program takes a while until it listens, and
- * one whose workers have all died listens no more until they are replaced.
- * @param {number} [row]  so many in a row, of which it is the first
- * @returns {Promise<number>}
- * @throws {EnvironmentError}  when all are taken
+ * Reserves a port on which nothing listens, outside the ephemeral range, until releasePort() or for ten minutes. Without that, another
+ * check could take the port while the program starts or replaces its last worker.
+ * @param {number} [row]  how many in a row; the first is returned
+ * @returns {Promise<number>} @throws {EnvironmentError}  when all are taken
  */
-export async function freePort(row = 1) {
+export async function reservePort(row = 1) {
   const first = Math.floor(Math.random() * COUNT);
   for (let tries = 0; tries < COUNT; tries += 1) {
     const port = LOWEST + ((first + tries * STRIDE) % COUNT);
     const ports = Array.from({ length: row }, (_, index) => port + index);
-    const kept = await Promise.all(ports.map(keep));
-    if (kept.every(Boolean) && (await areFree(ports))) return port;
-    ports.forEach((one, index) => kept[index] && letGo(one));
+    const reserved = await Promise.all(ports.map(reserve));
+    if (reserved.every(Boolean) && (await areFree(ports))) return port;
+    ports.forEach((one, index) => reserved[index] && releasePort(one));
   }
   throw new EnvironmentError(
     `All ports from ${LOWEST} to ${LOWEST + COUNT - 1} are taken.`,
@@ -36,8 +33,7 @@ export async function freePort(row = 1) {
 }
 
 /**
- * To be asked of one's own ports only: to find out is to listen there for a moment, and whoever listens on the port of
- * another run may be ended with it, as a daemon that it has left.
+ * Call it for reserved ports only: it listens for a moment, and a run that had this port would end this process as a daemon it left.
  * @param {number[]} ports
  */
 async function areFree(ports) {
@@ -45,33 +41,28 @@ async function areFree(ports) {
   return free.every(Boolean);
 }
 
-/**
- * Somebody else may have it now. Nothing happens where it was not kept, or no longer is.
- * @param {number} port
- */
-export function letGo(port) {
-  locks.get(port)?.();
-  locks.delete(port);
+/** Releases a port; does nothing if it isn't reserved. @param {number} port */
+export function releasePort(port) {
+  reservations.get(port)?.();
+  reservations.delete(port);
 }
 
 /**
- * Binds the UDP port of the same number, which no program of a lesson uses: the system gives it to one process only, and
- * takes it back when that ends.
- * @param {number} port
- * @returns {Promise<boolean>}  false when another one has it
- * @throws {Error}  when this process may open nothing more
+ * Binds the UDP port of the same number, which lessons don't use: the system gives it to one process, and frees it when that exits.
+ * @param {number} port @returns {Promise<boolean>}  false if another process has it
+ * @throws {Error}  when this process may open no more files
  */
-function keep(port) {
+function reserve(port) {
   return new Promise((resolve, reject) => {
     const lock = createSocket('udp4').unref();
     lock.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       lock.close();
       if (hasCode(error, 'EMFILE', 'ENFILE')) reject(error);
-      else resolve(!hasCode(error, 'EADDRINUSE')); // where there is no UDP, it may do without
+      else resolve(!hasCode(error, 'EADDRINUSE')); // without UDP there is no reservation
     });
     lock.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
-      const timer = setTimeout(() => letGo(port), KEPT_MS).unref();
-      locks.set(port, () => {
+      const timer = setTimeout(() => releasePort(port), RESERVED_MS).unref();
+      reservations.set(port, () => {
         clearTimeout(timer);
         lock.close();
       });
@@ -81,11 +72,10 @@ function keep(port) {
 }
 
 /**
- * Can somebody listen there just now?
+ * Can this process listen on a port?
  * @param {number} port  0: any
- * @param {string} [address]  every one unless told; false for one that this computer does not have
- * @returns {Promise<boolean>}
- * @throws {Error}  when this process may open nothing more
+ * @param {string} [address]  all by default; false for an address that this computer doesn't have
+ * @returns {Promise<boolean>} @throws {Error}  when this process may open no more files
  */
 export function canListen(port, address) {
   return new Promise((resolve, reject) => {

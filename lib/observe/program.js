@@ -1,58 +1,54 @@
 /**
- * One started program: it tells when it is ready or why it never will be, what it did, what it printed, how it ended;
- * and it ends it with all that it started.
- *
- * @typedef {object} Fate  how a program's first process came to its end
- * @property {'ended' | 'excess' | 'unstarted' | 'orphaned'} kind  orphaned: its parent, the keeper, is gone
- * @property {number | null} [code]
- * @property {string | null} [signal]
- * @property {'processes' | 'memory' | 'output' | 'timeline'} [of]  what it took too much of
- * @property {number} [amount]  processes, or bytes
- * @property {string} [error]  why it could not be started
+ * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited; stop() ends it with
+ * all its processes.
+ * @typedef {{ kind: 'ended' | 'excess' | 'unstarted' | 'orphaned', code?: number | null, signal?: string | null,
+ *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
+ *   orphaned: its parent, the keeper, is gone; of: the limit that it exceeded, by an amount of processes or bytes; error: why it
+ *   didn't start
  *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
- * @property {string[]} [args]  behind the entry on its command line
+ * @property {string[]} [args]  behind the entry
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
- * @property {'requests' | 'life' | 'waits'} [probe]  life: report processes only, no requests (for floods of tiny ones); waits:
- *   beside requests, how long each blockFor() was told to block
- * @property {number} [pretendCores]  what os.availableParallelism() tells
- * @property {number} [pretendExitCode]  a worker that would end with exit code 1 ends with this one
- * @property {boolean} [pretendForks]  cluster.fork() is reported, but starts no process: how many would it fork?
- * @property {number} [pretendWaits]  so many times as long as it should lasts every blockFor()
- * @property {boolean} [seesStacks]  where an event loop stands still, its stack is reported: a thread beside each looks
- * @property {boolean} [followsChildren]  children whose environment the program has replaced are under the probe, too
- * @property {boolean} [haltsChildren]  its children stop themselves before the first line of their file, until SIGCONT
- * @property {string} [cwd]  the root unless told otherwise; a native program's is its own folder, which goes with the run
- * @property {boolean} [isNative]  the entry is executed as it is, not by Node: redis-server. No probe sees into it.
- * @property {boolean} [isTheirs]  a program that is nobody's lesson: the environment is the user's own, no port is given to
- *   it, nothing of ours is found by its imports, and it may take as much of the machine as its owner lets it
- * @property {string} [temporary]  the name of a folder of its own for temporary files, which TMPDIR tells it
+ * @property {'requests' | 'life' | 'waits'} [probe]  life: report processes but no requests, for floods; waits: also report how
+ *   long each blockFor() was called to block
+ * @property {number} [pretendCores]  the result of os.availableParallelism()
+ * @property {number} [pretendExitCode]  replaces exit code 1 of workers
+ * @property {boolean} [pretendForks]  cluster.fork() is reported but starts no process: how many would it fork?
+ * @property {number} [pretendWaits]  multiplies the duration of every blockFor()
+ * @property {boolean} [seesStacks]  report the stack of an event loop that stands still, by a thread in each process
+ * @property {boolean} [followsChildren]  preload the probe even into children with a replaced environment
+ * @property {boolean} [haltsChildren]  children stop themselves before the first line of their file, until SIGCONT
+ * @property {string} [cwd]  the root by default; of a native program its own folder, which is removed with the run
+ * @property {boolean} [isNative]  an executable such as redis-server, which no probe sees into
+ * @property {boolean} [isExternal]  the user's own server rather than a lesson's: it gets the user's environment, no port, no packages
+ *   of ours, and wider limits
+ * @property {string} [temporary]  the name of its own folder for temporary files, passed as TMPDIR
  */
 import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from './clock.js';
-import { endRun, findFamily, findMember, signalGroup } from './ending.js';
+import { endRun, findFamily, findMember, signalGroup } from './run-processes.js';
 import { environmentOf, rootFolder } from './environment.js';
-import { LIMITS, THEIR_LIMITS } from './limits.js';
+import { LIMITS, EXTERNAL_LIMITS } from './limits.js';
 import { ownWorkIn, servingSince, stretchesOf } from './own-work.js';
 import { listProcesses, processAt, signal } from './processes.js';
 import { isSettled } from './settled.js';
 import { noteShortage } from './shortage.js';
 import { holdersOf } from './sockets.js';
 import { openTimeline } from './timeline.js';
-import { createTurn, threadOf } from './turn.js';
+import { watchCpuTime, threadOf } from './cpu-time.js';
 
 const POLL_MS = 4;
-const GONE_POLL_MS = 20; // a look reads every process of the machine
+const GONE_POLL_MS = 20; // one look reads every process of the machine
 const READY_DEADLINE_MS = 10_000;
-const CALM_MS = 10; // the next of several queued requests would have begun by then
+const CALM_MS = 10; // a queued request would have begun by then
 const DRAIN_DEADLINE_MS = 3_000;
 const OUTPUT_SHOWN = 16 * 1024;
-const ENDING = new Set(['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL']); // signals that are sent so that a process ends
+const ENDING = new Set(['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL']);
 
-/** A pid that is reported is that of a process which isn't proved to belong to the run. */
+/** A reported pid that doesn't provably belong to the run. */
 export class Stranger extends Error {
   /** @param {number} pid */
   constructor(pid) {
@@ -62,24 +58,23 @@ export class Stranger extends Error {
   }
 }
 
-/** One started program: its timeline, its output, its fate. */
 export class Program {
   /** @type {Fate | undefined} undefined while it runs */
   fate;
   /** @type {number | undefined} */
   pid;
-  /** @type {number | undefined} when it was started, see processes.js */
+  /** @type {number | undefined} see processes.js */
   born;
   /** @type {Map<number, number>} when each process's event loop last turned */
   lastBeats = new Map();
   lastRequestMs = 0;
-  /** The processes that listen on its port when it has been ended: not proved to belong to it, they live. @type {number[]} */
+  /** Processes that still listened on its port after it was ended, and don't provably belong to it. @type {number[]} */
   spared = [];
-  /** @type {Map<number, number>} every process that was proved to belong to it, and when it was born */
+  /** @type {Map<number, number>} pid → birth of every process that was proved to belong to it */
   known = new Map();
-  /** When the check first told one of its processes to end: what ends later may do so for that. */
-  toldMs = Infinity;
-  /** Has it come to its end, though the check had told none of its processes to? */
+  /** When the check first signalled one of its processes to end: later exits may be due to that. */
+  firstSignalMs = Infinity;
+  /** Did it exit although the check had not signalled any of its processes? */
   hasEndedUnasked = false;
   sinceMs = nowMs();
 
@@ -94,16 +89,15 @@ export class Program {
     this.port = port;
     this.folder = folder;
     mkdirSync(this.folder, { recursive: true });
-    this.limits = options.isTheirs ? THEIR_LIMITS : LIMITS;
+    this.limits = options.isExternal ? EXTERNAL_LIMITS : LIMITS;
     this.cwd = options.cwd ?? (options.isNative ? this.folder : rootFolder);
     this.timeline = openTimeline(join(this.folder, 'timeline.jsonl'), this.limits.timeline);
     this.options = options;
     this.compileCache = compileCache;
-    /** Where its temporary files are, if it was given a place of its own for them. */
     this.temporary = options.temporary && join(this.folder, options.temporary);
     if (this.temporary) mkdirSync(this.temporary);
     const observers = [process.pid, keeper.pid].filter((pid) => pid !== undefined);
-    this.turn = createTurn(
+    this.cpuTime = watchCpuTime(
       () => this.pids(),
       () => observers,
       (sinceMs) => this.ownWork({ sinceMs }) !== undefined,
@@ -115,7 +109,7 @@ export class Program {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Everything that has been reported up to now. @returns {import('./timeline.js').Event[]} */
+  /** Everything reported so far. @returns {import('./timeline.js').Event[]} */
   get events() {
     if (!this.closed) this.#read();
     return this.timeline.events;
@@ -123,7 +117,7 @@ export class Program {
 
   #read() {
     for (const { t, pid, tid, what, workerPid } of this.timeline.read()) {
-      if (tid !== undefined) continue; // a thread's loop is not its process's
+      if (tid !== undefined) continue; // a thread's event loop isn't its process's
       if (what === 'beat') this.lastBeats.set(pid, t);
       else if (what === 'exit') this.lastBeats.delete(pid);
       else if (what === 'worker-exit') this.lastBeats.delete(workerPid);
@@ -134,15 +128,14 @@ export class Program {
   }
 
   begin() {
-    const { entry, args = [], isNative = false, isTheirs } = this.options;
+    const { entry, args = [], isNative = false, isExternal } = this.options;
     const { id, folder, cwd, limits } = this;
     const [command, ...rest] = isNative ? [entry, ...args] : [process.execPath, entry, ...args];
     const env = environmentOf(this);
-    const how = { env, cwd, folder, isTheirs, limits };
+    const how = { env, cwd, folder, isExternal, limits };
     this.send({ start: id, command, args: rest, ...how });
   }
 
-  /** Its processes, as far as it has reported them. */
   pids() {
     const pids = new Set(this.timeline.events.flatMap(pidsIn));
     return this.pid ? pids.add(this.pid) : pids;
@@ -150,12 +143,11 @@ export class Program {
 
   send(message) {
     if (this.keeper.connected) this.keeper.send(message, () => {});
-    else this.hear({ orphaned: true });
+    else this.takeMessage({ orphaned: true });
   }
 
-  /** What the keeper says of this program. */
-  hear(message) {
-    const isNews = this.fate === undefined && this.toldMs === Infinity;
+  takeMessage(message) {
+    const isNews = this.fate === undefined && this.firstSignalMs === Infinity;
     this.#take(message);
     if (isNews && this.fate) this.hasEndedUnasked = true;
   }
@@ -174,29 +166,27 @@ export class Program {
   }
 
   #noteEnd(/** @type {number[]} */ left) {
-    const { isTheirs, env } = this.options;
-    const hasOwnPort = !isTheirs && !env?.PORT; // nobody else has a right to it
+    const { isExternal, env } = this.options;
+    const hasOwnPort = !isExternal && !env?.PORT; // only this program may listen there
     if (hasOwnPort) this.spared = holdersOf(this.port, () => listProcesses().map(({ pid }) => pid));
     this.noteStopped(left);
   }
 
   #noteStart({ pid, born }) {
     Object.assign(this, { pid, born });
-    if (born !== undefined) this.known.set(pid, born); // else it has ended already
+    if (born !== undefined) this.known.set(pid, born); // otherwise it has already exited
   }
 
   /**
-   * Waits until `find` finds something in the events, the program is at its end, or time is up: its own, in which it had
-   * its turn. Rejects with Starved when it has too little of that.
-   * @template T
-   * @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find
-   * @param {number} [deadlineMs]
+   * Waits until `find` returns something, the program exits, or the deadline passes, counting only time in which the program got a
+   * core. Rejects with Starved if it got too little.
+   * @template T @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find @param {number} [deadlineMs]
    * @returns {Promise<T | undefined>}
    */
   async until(find, deadlineMs = READY_DEADLINE_MS) {
-    const isReached = this.turn.limit(deadlineMs);
+    const isReached = this.cpuTime.limit(deadlineMs);
     for (;;) {
-      const { fate } = this; // before the look: what it did last is still seen
+      const { fate } = this; // read first, so that its last events are still found
       const found = find(this.events);
       if (found) return found;
       if (fate || isReached()) return undefined;
@@ -205,25 +195,23 @@ export class Program {
   }
 
   /**
-   * Waits until `isDone`, or nothing more is going to happen by itself, or the program is at its end.
-   * @param {(events: import('./timeline.js').Event[]) => boolean} isDone
-   * @param {number} [deadlineMs]
+   * Waits until `isDone`, or nothing more will happen by itself, or the program exits.
+   * @param {(events: import('./timeline.js').Event[]) => boolean} isDone @param {number} [deadlineMs]
    * @returns {Promise<boolean>}  whether it is done
    */
   async settled(isDone, deadlineMs) {
     let done = false;
     await this.until(
-      (events) => (done = isDone(events)) || isSettled(events, this.turn.starvedSince),
+      (events) => (done = isDone(events)) || isSettled(events, this.cpuTime.starvedSince),
       deadlineMs,
     );
     return done;
   }
 
   /**
-   * Waits until so many processes listen on the program's port. A primary that deals to others does not count itself.
-   * @param {number} listeners
-   * @param {number} [deadlineMs]
-   * @returns {Promise<boolean>}  whether they all do; false as soon as it is plain that they never will
+   * Waits until that many processes listen on the program's port. A primary that hands connections to workers doesn't count.
+   * @param {number} listeners @param {number} [deadlineMs]
+   * @returns {Promise<boolean>}  false as soon as it is clear that they never will
    */
   ready(listeners, deadlineMs) {
     return this.settled((events) => {
@@ -234,10 +222,7 @@ export class Program {
     }, deadlineMs);
   }
 
-  /**
-   * Processes that are said to listen on the program's port, and are none of this run: not the probe has said so.
-   * @returns {number[]}  pids
-   */
+  /** @returns {number[]}  the pids of processes that are reported to listen on its port and don't belong to the run */
   strangers() {
     const ended = new Set(this.events.flatMap(endedIn));
     const listening = this.events.filter(
@@ -247,7 +232,7 @@ export class Program {
     return pids.filter((pid) => !findMember(this, pid));
   }
 
-  /** Waits until no request is left: a while without one, in which every process's event loop has turned. */
+  /** Waits until no request is in flight: a while without one, in which every process's event loop has turned. */
   async drained(deadlineMs = DRAIN_DEADLINE_MS) {
     const fromMs = nowMs();
     await this.until(() => {
@@ -258,60 +243,45 @@ export class Program {
 
   /**
    * Sends a signal to one process of this run.
-   * @param {number} pid
-   * @param {NodeJS.Signals} name
-   * @returns {boolean}  false when it has ended already
-   * @throws {Stranger}  when the process that has this pid isn't proved to belong to the run
+   * @param {number} pid @param {NodeJS.Signals} name @returns {boolean}  false if it has already exited
+   * @throws {Stranger}  when the process with this pid doesn't provably belong to the run
    */
   kill(pid, name) {
     const one = findMember(this, pid);
-    if (!one && processAt(pid)) throw new Stranger(pid); // else it has exited, and its parent may not know yet
+    if (!one && processAt(pid)) throw new Stranger(pid); // otherwise it has exited, and its parent may not know yet
     this.#note(name);
     return one !== undefined && signal(one, name);
   }
 
   #note(/** @type {NodeJS.Signals} */ name) {
-    if (ENDING.has(name)) this.toldMs = Math.min(this.toldMs, nowMs());
+    if (ENDING.has(name)) this.firstSignalMs = Math.min(this.firstSignalMs, nowMs());
   }
 
-  /**
-   * Sends a signal to the whole process group, as Ctrl-C in a terminal does.
-   */
+  /** Signals the whole process group, as Ctrl-C in a terminal does. */
   interrupt(name = /** @type {NodeJS.Signals} */ ('SIGINT')) {
     this.#note(name);
     return signalGroup(this, name);
   }
 
-  /**
-   * Tells it to stop: SIGTERM reaches only its first process.
-   * @param {'Ctrl-C' | 'SIGTERM'} how
-   */
-  tellToStop(how) {
+  /** Ctrl-C signals the group, SIGTERM only the first process. @param {'Ctrl-C' | 'SIGTERM'} how */
+  askToStop(how) {
     return how === 'Ctrl-C' ? this.interrupt() : this.kill(Number(this.pid), 'SIGTERM');
   }
 
-  /**
-   * Waits for the end of the program's first process.
-   * @param {number} [deadlineMs]
-   * @returns {Promise<Fate | undefined>}  undefined when it still runs then
-   */
+  /** Waits until the first process exits. @param {number} [deadlineMs] @returns {Promise<Fate | undefined>}  undefined at the deadline */
   async ended(deadlineMs) {
     await this.until(() => this.fate !== undefined, deadlineMs);
     return this.fate;
   }
 
-  /** Everything that the program started, itself included, that is still alive. @returns {number[]} pids */
+  /** All its living processes. @returns {number[]} pids */
   survivors() {
     return findFamily(this, { thoroughly: true }).map((one) => one.pid);
   }
 
-  /**
-   * Waits until nothing of the program is alive.
-   * @param {number} deadlineMs
-   * @returns {Promise<number[]>}  the pids of what still is
-   */
+  /** Waits until none of its processes lives. @param {number} deadlineMs @returns {Promise<number[]>}  the pids that still do */
   async gone(deadlineMs) {
-    const isReached = this.turn.limit(deadlineMs);
+    const isReached = this.cpuTime.limit(deadlineMs);
     let left = this.survivors();
     while (left.length > 0 && !isReached()) {
       await sleep(GONE_POLL_MS);
@@ -320,17 +290,17 @@ export class Program {
     return left;
   }
 
-  /** What the program printed, its last 16 kB. */
+  /** The last 16 kB that the program printed. */
   output() {
     if (this.closed) return this.lastOutput;
     return readEnd(this.#outputFile(), OUTPUT_SHOWN);
   }
 
   /**
-   * The work of its own with which it kept its event loops from turning: what came too late for that is not the machine's fault.
-   * @param {{ sinceMs?: number, spans?: import('./own-work.js').Span[] }} [when]  spans: the intervals that count; else all
-   *   the time since then in which it served
-   * @returns {import('./own-work.js').OwnWork & { printedBytes: number } | undefined}  with all that it has printed
+   * The program's own work that kept its event loops from turning, for which the machine isn't to blame.
+   * @param {{ sinceMs?: number, spans?: import('./own-work.js').Span[] }} [when]  spans: the intervals that count; by default all the time
+   *   since then in which it served
+   * @returns {import('./own-work.js').OwnWork & { printedBytes: number } | undefined}  printedBytes: its whole output
    */
   ownWork({ sinceMs = 0, spans = [] } = {}) {
     const { events } = this;
@@ -340,7 +310,6 @@ export class Program {
     return own && { ...own, printedBytes: this.#printedBytes() };
   }
 
-  /** From beat to beat of its processes, up to now. */
   stretches() {
     return stretchesOf(this.events, nowMs(), threadOf);
   }
@@ -351,7 +320,7 @@ export class Program {
 
   #outputFile = () => join(this.folder, 'output.txt');
 
-  /** Ends the program and everything that it started. @returns {Promise<number[]>} the pids that would not go */
+  /** Ends the program and all its processes. @returns {Promise<number[]>} the pids that couldn't be ended */
   async stop() {
     if (!this.closed) {
       this.#read();
@@ -372,7 +341,7 @@ const endedIn = (/** @type {import('./timeline.js').Event} */ { what, pid, worke
 const pidsIn = (/** @type {import('./timeline.js').Event} */ { what, pid, childPid }) =>
   what === 'start' ? [pid] : what === 'child' && childPid ? [childPid] : [];
 
-/** The end of a text file; of one that is not there, or that can't be opened for want of descriptors, nothing. */
+/** The end of a text file; '' if it doesn't exist, or this process has no file descriptor left. */
 function readEnd(file, most) {
   try {
     return readWhatIsThere(file, most);

@@ -1,29 +1,27 @@
-/** Whether a program has settled: from the events of a run to "nothing more is going to happen by itself". */
 import { listenersOf, processesOf } from './timeline.js';
 
-const QUIET_MS = 100; // all that run also listen
-const HALF_QUIET_MS = 400; // somebody listens, others do not (yet)
-const SILENT_MS = 2_500; // nobody listens (yet): that says most, and a slow disk looks like it
-const TIMER_MS = 3_000; // a timer, a file or a child may still bring something; one that has not by now is of another kind
-const BUSY = 0.5; // share of the time in which an event loop was busy, or of a core: it loads a package, or computes
+const QUIET_MS = 100; // every process listens
+const HALF_QUIET_MS = 400; // some listen, others don't (yet)
+const SILENT_MS = 2_500; // none listens (yet): a slow disk looks the same
+const TIMER_MS = 3_000; // for a pending timer, file or child; later ones don't count
+const BUSY = 0.5; // share of the time in which an event loop or a core was busy: it loads packages, or computes
 const FUTILE_ENDS = 12;
 const FUTILE_STARTS = 40;
 
 /**
- * Nothing more is going to happen by itself, or nothing but the same again, or we would not see it.
+ * Will nothing more happen by itself, or only the same again, or nothing that the probe could see?
  * @param {import('./timeline.js').Event[]} events
- * @param {(t: number) => number} [starvedSince]  for how long, since then, the program was kept from running
- * @returns {boolean}
+ * @param {(t: number) => number} [starvedSince]  how long the program has waited for a core since then, in ms @returns {boolean}
  */
 export function isSettled(events, starvedSince = () => 0) {
-  return isCalm(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
+  return isQuiet(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
 }
 
 /**
- * Every process has started, none has a timer that keeps it alive or waits for anything, and since the last event each of
- * them has been turning its event loop for a while, with little to do. What others took of that while does not count.
+ * Since the last event every process has been idle, its event loop turning, without timers or pending operations. Time in which
+ * others kept it from running doesn't count.
  */
-function isCalm(events, starvedSince) {
+function isQuiet(events, starvedSince) {
   const [beats, pending] = [new Map(), new Map()];
   let news = 0;
   for (const event of events) {
@@ -39,14 +37,15 @@ function isCalm(events, starvedSince) {
   const listening = new Set([...listenersOf(events).values()].flatMap((pids) => [...pids]));
   const isUp = ({ pid, role }) => listening.has(pid) || (role === 'primary' && alive.length > 1);
   const quietMs = listening.size === 0 ? SILENT_MS : alive.every(isUp) ? QUIET_MS : HALF_QUIET_MS;
-  const waitMs = ({ pid }) => (pending.get(pid) || isHatching(pid, events) ? TIMER_MS : quietMs);
+  const waitMs = ({ pid }) =>
+    pending.get(pid) || hasUnreportedChild(pid, events) ? TIMER_MS : quietMs;
   if (!alive.every((one) => beats.get(one.pid) > news + waitMs(one))) return false;
   const starvedMs = starvedSince(news);
   return alive.every((one) => beats.get(one.pid) > news + waitMs(one) + starvedMs);
 }
 
-/** It has started a process that has not reported itself yet. One that is no Node program never will, nor one that is dead. */
-function isHatching(parent, events) {
+/** Has it started a child that hasn't reported itself? A child that isn't Node, or has exited, never will. */
+function hasUnreportedChild(parent, events) {
   const started = pidsStarted(events);
   for (const { what, workerPid } of events) if (what === 'worker-exit') started.add(workerPid);
   return events.some(
@@ -55,7 +54,7 @@ function isHatching(parent, events) {
 }
 
 /**
- * Worker after worker ends, or process after process starts, before any has listened: one more will not be better.
+ * Workers exit one after another, or processes start one after another, and none has ever listened: one more changes nothing.
  * @param {import('./timeline.js').Event[]} events
  */
 export function isFutile(events) {
@@ -65,10 +64,7 @@ export function isFutile(events) {
   return count('worker-exit') >= FUTILE_ENDS || count('child') >= FUTILE_STARTS;
 }
 
-/**
- * A worker listens and has not reported itself, which it would have done before: it runs without the probe.
- * @param {import('./timeline.js').Event[]} events
- */
+/** A worker listens that has never reported its start: it runs without the probe. @param {import('./timeline.js').Event[]} events */
 export function hasUnseenWorker(events) {
   const started = pidsStarted(events);
   return events.some(
@@ -76,7 +72,6 @@ export function hasUnseenWorker(events) {
   );
 }
 
-/** The processes that have reported themselves. */
 function pidsStarted(events) {
   return new Set(events.filter(({ what }) => what === 'start').map(({ pid }) => pid));
 }

@@ -1,18 +1,17 @@
 /**
- * What this machine did not give us: open files, processes, ports, memory, disk. Where the check itself, its client, its load or its
- * keeper had too little, what was seen of a program proves nothing, and the verdict is "undecided". This is the one place
- * where such errors are told from the program's own.
+ * What this machine was short of: open files, processes, ports, memory, disk. If the check, its client, its load or its keeper ran
+ * short, what it saw proves nothing, and the verdict is "undecided". Only this file tells such errors from the program's own.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
 import { readFileSync, statfsSync } from 'node:fs';
 import { nowMs } from './clock.js';
 
-const LEAST_FREE_BYTES = 256 * 1024; // the timeline and the output of a run grow by more than that in a second
-const ENOUGH_FILES = 512; // what needs more than so many open files leaks them
-const FEWEST_PROCESSES = 200; // with threads, of which each process of Node.js has eleven; short of them, some just hang
+const LEAST_FREE_BYTES = 256 * 1024; // a run's timeline and output grow by more in a second
+const ENOUGH_FILES = 512; // a program that needs more open files leaks them
+const FEWEST_PROCESSES = 200; // including threads, eleven for each Node.js process; with fewer, some processes just hang
 
-/** @type {Record<string, { got: string, try: string }>} by the system's error code, or a name of ours */
+/** @type {Record<string, { got: string, try: string }>} by error code, or a name of ours */
 const STORIES = {
   EMFILE: {
     got: 'This process may open no more files and connections (EMFILE).',
@@ -43,19 +42,19 @@ const STORIES = {
     try: 'free some disk space, or: TMPDIR=/var/tmp npm run check',
   },
   KEEPER: {
-    got: 'The process that starts and watches your program for the check has ended.',
+    got: 'The process that starts and watches your program for the check has exited.',
     try: 'check again; if it happens each time, look in your program for what signals process.ppid',
   },
   LOAD: {
-    got: 'The process that sends the requests of a measurement has ended.',
+    got: 'The process that sends the requests of a measurement has exited.',
     try: 'check again; if it happens each time, see what ends processes or limits them on this machine',
   },
 };
 STORIES.EDQUOT = { ...STORIES.ENOSPC, got: STORIES.ENOSPC.got.replace('ENOSPC', 'EDQUOT') };
 
 /**
- * How a program tells of it. To listen at an address that is not there (EADDRNOTAVAIL, too) is the program's own affair, and so is
- * a heap that has grown to its limit ("JavaScript heap out of memory"), where the system would have given more.
+ * How a program reports a shortage. Not among them: listen EADDRNOTAVAIL (a wrong address) and "JavaScript heap out of memory" (the
+ * heap's own limit), which are the program's own faults.
  */
 const SIGNS = /** @type {const} */ ([
   ['EAGAIN', /\bspawn\b.* EAGAIN\b|\b(pthread|uv_thread)_create\b/],
@@ -65,12 +64,9 @@ const SIGNS = /** @type {const} */ ([
   ['EMFILE', /\b(EMFILE|ENFILE)\b/],
 ]);
 
-/** This machine gave too little for a verdict: not to us, or (Starved, turn.js) not to the program. */
+/** The machine gave too little for a verdict: to us, or (Starved, cpu-time.js) to the program. */
 export class Shortage extends Error {
-  /**
-   * @param {{ got: string, why: string, try: string }} story  in full sentences
-   * @param {string} [what]  was short: a key of STORIES
-   */
+  /** @param {{ got: string, why: string, try: string }} story  in full sentences @param {string} [what]  a key of STORIES */
   constructor(story, what) {
     super(story.got);
     this.name = 'Shortage';
@@ -79,10 +75,7 @@ export class Shortage extends Error {
   }
 }
 
-/**
- * @param {string} what  was short: the system's error code, or KEEPER, LOAD: a process of ours is gone
- * @returns {Shortage}
- */
+/** @param {string} what  an error code, or KEEPER or LOAD: a process of ours is gone @returns {Shortage} */
 export function shortOf(what) {
   const { got, try: command } = STORIES[what];
   const why = 'Something was short on this machine, and that says nothing about your program.';
@@ -92,27 +85,19 @@ export function shortOf(what) {
 /** @type {{ what: string, atMs: number } | undefined} */
 let last;
 
-/**
- * Remembers an error of ours, if it says that something was short.
- * @param {any} error
- * @returns {string | undefined}  what was short
- */
+/** Remembers an error of ours, if it means a shortage. @param {any} error @returns {string | undefined}  its code */
 export function noteShortage(error) {
   const what = STORIES[error?.code] && error.code;
   if (what) last = { what, atMs: nowMs() };
   return what;
 }
 
-/** Every client socket of this process, whoever opens it; nobody's handling of errors changes. */
+/** Observes every client socket of this process without handling its errors. */
 subscribe('net.client.socket', (/** @type {any} */ { socket }) =>
   socket.on(errorMonitor, noteShortage),
 );
 
-/**
- * Watches what the machine gives to us.
- * @param {string} [home]  where the files of a check's runs are
- * @returns {() => Shortage | undefined}  what has been short since then, or is now
- */
+/** @param {string} [home]  the runner's folder @returns {() => Shortage | undefined}  what has been short since, or is now */
 export function watchShortages(home) {
   const sinceMs = nowMs();
   const killedBefore = countKilled();
@@ -125,10 +110,8 @@ export function watchShortages(home) {
 }
 
 /**
- * What a program had too little of, by its errors and what it printed: a crash, a child that could not be started. A program
- * that itself uses up what would be enough for any is not meant.
- * @param {string} text
- * @returns {Shortage | undefined}
+ * What a program was short of, by its errors and output. Not a program that leaks what would be enough for any other.
+ * @param {string} text @returns {Shortage | undefined}
  */
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
@@ -136,13 +119,13 @@ export function shortageIn(text) {
   return shortOf(found);
 }
 
-/** How many open files, or processes of its user, this process may have. Infinity where the system does not tell. */
+/** This process's limit, of open files for example. Infinity if the system doesn't say. */
 function limitOf(/** @type {string} */ what) {
   const most = new RegExp(`^Max ${what} +(\\d+)`, 'm').exec(read('/proc/self/limits'))?.[1];
   return most === undefined ? Infinity : Number(most);
 }
 
-/** How many processes the system has killed since its start because it was out of memory; 0 where it does not tell. */
+/** How many processes the system has killed for lack of memory since its start; 0 if it doesn't say. */
 function countKilled() {
   return Number(/^oom_kill (\d+)$/m.exec(read('/proc/vmstat'))?.[1] ?? 0);
 }
@@ -152,7 +135,7 @@ function isFull(/** @type {string} */ folder) {
     const { bavail, bsize, files, ffree } = statfsSync(folder);
     return bavail * bsize < LEAST_FREE_BYTES || (files > 0 && ffree === 0);
   } catch {
-    return false; // it is not there, which is told elsewhere
+    return false; // the folder is gone, which is reported elsewhere
   }
 }
 

@@ -1,14 +1,13 @@
-/** Who holds the listening socket of a port: on Linux from /proc, see proc(5). */
+/** Which processes hold the listening socket of a port, and how full its accept queue is: on Linux from /proc, see proc(5). */
 import { closeSync, openSync, readSync, readdirSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A'; // the state's name in /proc/net/tcp
 const PAGE_BYTES = 4096;
 
 /**
- * The processes of a run that hold a listening socket on the program's port. The inode names the socket: the same in
- * two processes, it is one socket, opened once.
+ * The processes of a run that hold a listening socket on the program's port. Two with the same inode share one socket.
  * @param {import('./program.js').Program} program
- * @returns {{ pid: number, inode: string }[] | undefined}  undefined where the system does not tell
+ * @returns {{ pid: number, inode: string }[] | undefined}  undefined outside Linux
  */
 export function listeningSockets(program) {
   if (process.platform !== 'linux') return undefined;
@@ -23,10 +22,8 @@ export function listeningSockets(program) {
 }
 
 /**
- * Those of these processes that hold a listening socket on a port.
- * @param {number} port
- * @param {() => number[]} pids  asked only when somebody listens there
- * @returns {number[]}  none where the system does not tell
+ * @param {number} port @param {() => number[]} pids  candidates; called only if any process listens there
+ * @returns {number[]}  those that hold a listening socket on the port; none outside Linux
  */
 export function holdersOf(port, pids) {
   if (process.platform !== 'linux') return [];
@@ -35,17 +32,13 @@ export function holdersOf(port, pids) {
   return pids().filter((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
 }
 
-/**
- * How many connections wait at a port to be accepted: rx_queue of its listening sockets.
- * @param {number} port
- * @returns {number | undefined}  undefined where the system does not tell
- */
+/** Connections in the port's accept queue (rx_queue). @param {number} port @returns {number | undefined}  undefined outside Linux */
 export function acceptQueueOf(port) {
   if (process.platform !== 'linux') return undefined;
   return listenersAt(port).reduce((sum, { waiting }) => sum + waiting, 0);
 }
 
-/** The listening sockets of a port; an address is hexadecimal, "0100007F:1F90", and so are "tx_queue:rx_queue". */
+/** Its columns are hexadecimal: an address "0100007F:1F90", and "tx_queue:rx_queue". */
 function listenersAt(port) {
   const rows = ['tcp', 'tcp6'].flatMap((table) => readIfThere(() => listeningIn(table)));
   return rows.flatMap(([, local, , , queues, , , , , inode]) => {
@@ -55,8 +48,8 @@ function listenersAt(port) {
 }
 
 /**
- * The rows of the sockets that listen. Linux lists them first, then all connections, of which there may be thousands
- * that are closed: to make that list takes it 20 ms, so it is read no further (tcp_get_idx() in net/ipv4/tcp_ipv4.c).
+ * Reads only the rows of listening sockets. Linux lists them first, then all connections; thousands of closed ones would take it
+ * 20 ms (tcp_get_idx() in net/ipv4/tcp_ipv4.c).
  * @returns {string[][]}
  */
 function listeningIn(/** @type {string} */ table) {
@@ -69,7 +62,7 @@ function listeningIn(/** @type {string} */ table) {
       text += page.toString('latin1', 0, size);
       const rows = text
         .split('\n')
-        .slice(1, -1) // without the head, and what is not yet a whole line
+        .slice(1, -1) // without the head and an incomplete line
         .map((line) => line.trim().split(/\s+/));
       const listening = rows.filter(([, , , state]) => state === LISTENING);
       if (size === 0 || listening.length < rows.length) return listening;
@@ -88,7 +81,7 @@ function socketsOf(pid) {
   });
 }
 
-/** @template T @param {() => T[]} read @returns {T[]} nothing when it has gone meanwhile */
+/** @template T @param {() => T[]} read @returns {T[]} empty if the process has exited */
 function readIfThere(read) {
   try {
     return read();

@@ -1,33 +1,30 @@
-/**
- * What a process of ours and its keeper or guard have left, if both were killed: the next start finds it by the folder that is
- * still there.
- */
+/** Cleans up after a process of ours that was killed together with its keeper or guard, by the folders that they left. */
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
-import { endRun } from './ending.js';
-import { abandonedHomes } from './temporary.js';
+import { endRun } from './run-processes.js';
+import { abandonedHomes } from './temporary-folder.js';
 
 /**
- * Ends every process that carries the mark of an abandoned folder, its keeper too if that stands still, and removes the
- * folder. A keeper that is at it does no harm: both end the same processes. Never rejects: what stays is for the next start.
+ * Ends every process that carries the mark of an abandoned folder, and removes the folder. It may run beside a keeper that does the
+ * same. Never rejects: the next start tries again.
  */
 export async function sweep() {
   try {
     for (const { home, born } of abandonedHomes()) await endHome(home, born);
   } catch {
-    // no room for one more open file just now
+    // no file descriptor left
   }
 }
 
 /**
- * Ends every process that carries the mark of a folder, and removes the folder if none is left.
+ * Ends every process that carries the mark of a folder, then removes the folder.
  * @param {string} home  absolute path
- * @param {number} [born]  when the process that made it was started, see processes.js
+ * @param {number} [born]  of the process that made it, see processes.js
  */
 export async function endHome(home, born) {
   const left = await endRun({ id: basename(home), born, known: new Map() });
   if (left.length === 0) removeHome(home);
 }
 
-/** @param {string} home  absolute path of a runner's folder, which may be gone */
+/** @param {string} home  absolute path of a runner's folder; it may not exist */
 export const removeHome = (home) => rmSync(home, { recursive: true, force: true, maxRetries: 3 });

@@ -1,37 +1,29 @@
 /**
- * The timeline of a run: the events of all its processes, in the order in which they were written, read from the JSON
- * lines that the probe appends. The functions below ask it questions; they are pure, so that tests replay recorded ones.
- *
- * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  See probe.cjs for every kind.
- * @typedef {object} Request  A request as its server saw it; endMs and status are missing while it is unanswered.
- * @property {number} pid  The process that executed it.
- * @property {number | null} client  The client's port: it joins this record to the client's own.
- * @property {string} url
- * @property {number} startMs
- * @property {number} [endMs]
- * @property {number} [status]
+ * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends, in the order of writing. The
+ * questions below are pure functions of events.
+ * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  see probe.cjs for every kind
+ * @typedef {{ pid: number, client: number | null, url: string, startMs: number, endMs?: number, status?: number }} Request  as the server
+ *   saw it; pid: of the process that executed it; client: the client's port, as in its Answer; endMs: undefined while unanswered
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const CHUNK = 256 * 1024;
-const buffer = Buffer.alloc(CHUNK); // one for all timelines: nothing of it is kept between two reads
+const buffer = Buffer.alloc(CHUNK); // shared by all timelines: nothing in it survives a read
 
-/** More than any program of a lesson makes; the keeper ends one that makes more, and the rest is not read. */
+/** More than any lesson's program writes; the keeper ends one that writes more. */
 export const MOST_BYTES = 32 * 1024 ** 2;
 
 /**
  * Opens a timeline file that is still being written.
- * @param {string} file
- * @param {number} [mostBytes]  what comes after them is not read
- * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  `read` takes in what was appended since the last call
- *   and returns only that; `events` holds all that was read so far. A last line without its end waits for it; a line
- *   that is no JSON (two processes' writes mixed, a full disk) is left out.
+ * @param {string} file @param {number} [mostBytes]  the rest isn't read
+ * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  events: all so far; read: takes in and returns new
+ *   ones. An incomplete last line waits for its end; a line that isn't JSON (mixed writes, a full disk) is left out
  */
 export function openTimeline(file, mostBytes = MOST_BYTES) {
   const fd = openSync(file, 'a+');
   const events = [];
   let position = 0;
-  let rest = []; // of a line without its end, in parts: each is looked at once
+  let rest = []; // parts of the incomplete line
   return {
     events,
     read() {
@@ -55,10 +47,7 @@ export function openTimeline(file, mostBytes = MOST_BYTES) {
   };
 }
 
-/**
- * @param {string} text  JSON lines; any other line is left out, since a program can write there, too
- * @returns {Event[]}
- */
+/** @param {string} text  JSON lines; others are left out, because the program can write there too @returns {Event[]} */
 export function parseTimeline(text) {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];
@@ -71,7 +60,7 @@ export function parseTimeline(text) {
   });
 }
 
-/** What a text is expected of, by kind. */
+/** The field that must be a string, by kind. */
 const TEXTS = { request: 'url', crash: 'error' };
 
 function isEvent(value) {
@@ -81,9 +70,8 @@ function isEvent(value) {
 }
 
 /**
- * Every process that reported itself or was reported as a worker, in order of appearance.
- * @param {Event[]} events
- * @returns {{ pid: number, ppid?: number, role: string, worker?: number, startMs: number, endMs?: number,
+ * Every process that reported itself, or was reported as a worker, in order of appearance.
+ * @param {Event[]} events @returns {{ pid: number, ppid?: number, role: string, worker?: number, startMs: number, endMs?: number,
  *   code?: number | null, signal?: string | null }[]}
  */
 export function processesOf(events) {
@@ -105,18 +93,16 @@ export function processesOf(events) {
 }
 
 /**
- * The requests that any process executed, in order of their start.
- * @param {Event[]} events
- * @param {string} [path]  only those of this path, without regard to a query
- * @returns {Request[]}
+ * @param {Event[]} events @param {string} [path]  only requests for this path, with any query
+ * @returns {Request[]}  in order of their start
  */
 export function requestsOf(events, path) {
   const found = [];
-  const open = new Map(); // by connection: its requests under way, in order
+  const open = new Map(); // by connection: its requests in flight, in order
   for (const { t, pid, tid, what, client, url, status } of events) {
     const key = `${pid}/${tid ?? 0}/${client}`;
     if (what === 'connection') {
-      open.delete(key); // the port is used again; what was under way on the old connection is never answered
+      open.delete(key); // the port is reused: requests in flight on the old connection are never answered
     } else if (what === 'request') {
       const request = { pid, client, url, startMs: t };
       if (path === undefined || url.split('?')[0] === path) found.push(request);
@@ -128,19 +114,14 @@ export function requestsOf(events, path) {
   return found;
 }
 
-/**
- * The time in which the quickest of these was done, in milliseconds; Infinity when none was.
- * @param {{ startMs: number, endMs?: number }[]} intervals
- */
+/** Milliseconds of the shortest; Infinity if none has ended. @param {{ startMs: number, endMs?: number }[]} intervals */
 export function quickestOf(intervals) {
   return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
 /**
- * How many of these were under way at once, at the most. What ends at the very moment at which another starts does not
- * overlap it; what has not ended yet is under way for ever.
- * @param {{ startMs: number, endMs?: number }[]} intervals
- * @returns {number}
+ * How many were in flight at once, at most. One that ends exactly when another starts doesn't overlap it.
+ * @param {{ startMs: number, endMs?: number }[]} intervals @returns {number}
  */
 export function deepestOverlap(intervals) {
   const edges = intervals.flatMap(({ startMs, endMs = Infinity }) => [
@@ -152,63 +133,42 @@ export function deepestOverlap(intervals) {
   return edges.reduce((deepest, [, step]) => Math.max(deepest, (depth += step)), 0);
 }
 
-/**
- * The events of one kind, in order.
- * @param {Event[]} events
- * @param {string} kind  as probe.cjs names it
- */
+/** @param {Event[]} events @param {string} kind  see probe.cjs */
 export const eventsOf = (events, kind) => events.filter(({ what }) => what === kind);
 
 /**
- * How often a process's event loop has turned: by then it has heard what it was told before. That does not depend on how
- * busy the machine is.
- * @param {Event[]} events
- * @param {number} pid
- * @param {number} [fromMs]  turns before that do not count
- * @param {number} [untilMs]  nor those after that
+ * How many turns of a process's event loop were reported between two times. After a turn it has received what was sent before,
+ * however busy the machine.
+ * @param {Event[]} events @param {number} pid @param {number} [fromMs] @param {number} [untilMs]
  */
 export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
     .length;
 
 /**
- * When a process's event loop had turned so often.
- * @param {Event[]} events
- * @param {number} pid
- * @param {number} turns
- * @param {number} fromMs  turns before that do not count
- * @returns {number}  Infinity, if it has not yet
+ * @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs
+ * @returns {number}  when the event loop had turned that many times since; Infinity if it hasn't yet
  */
 export const turnedMs = (events, pid, turns, fromMs) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
   Infinity;
 
 /**
- * Has each of these event loops turned so often?
- * @param {Event[]} events
- * @param {number[]} pids
- * @param {number} turns
- * @param {number} [fromMs]  turns before that do not count
+ * Has each of these event loops turned that many times since?
+ * @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
  */
 export const haveTurned = (events, pids, turns, fromMs) =>
   pids.every((pid) => turnsOf(events, pid, fromMs) >= turns);
 
-/**
- * The workers that primaries of the run have forked, in order.
- * @param {Event[]} events
- */
+/** @param {Event[]} events */
 export const forksOf = (events) => eventsOf(events, 'fork');
 
-/**
- * The ends of workers, in the order in which primaries of the run heard of them.
- * @param {Event[]} events
- */
+/** Exits of workers, in the order in which their primaries learned of them. @param {Event[]} events */
 export const exitsOf = (events) => eventsOf(events, 'worker-exit');
 
 /**
- * From the end of each worker to the start of the next, of a primary that has one worker at a time.
- * @param {Event[]} events
- * @param {number} [untilMs]  the present time: then the wait under way counts as well
+ * The waits from the exit of each worker to the next fork, of a primary with one worker at a time.
+ * @param {Event[]} events @param {number} [untilMs]  the present: then the current wait counts as well
  * @returns {number[]}  in whole milliseconds
  */
 export function waitsOf(events, untilMs) {
@@ -220,10 +180,8 @@ export function waitsOf(events, untilMs) {
 }
 
 /**
- * The ports on which this run's processes listen, and who does. A worker counts as listening on the port that its
- * primary deals to it.
- * @param {Event[]} events
- * @returns {Map<number, Set<number>>}  port → pids
+ * Which processes listen on which ports. A worker listens on the port that its primary hands to it.
+ * @param {Event[]} events @returns {Map<number, Set<number>>}  port → pids
  */
 export function listenersOf(events) {
   const ports = new Map();
@@ -234,12 +192,7 @@ export function listenersOf(events) {
   return ports;
 }
 
-/**
- * @template T
- * @param {T[]} items
- * @param {(item: T) => any} keyOf
- * @returns {Map<any, T[]>}
- */
+/** @template T @param {T[]} items @param {(item: T) => any} keyOf @returns {Map<any, T[]>} */
 export function groupBy(items, keyOf) {
   const groups = new Map();
   for (const item of items) {

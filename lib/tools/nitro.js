@@ -1,27 +1,13 @@
 /**
- * Lesson 11's programs: a learner's files, built by the nitropack that is installed in lessons/11-nitro, and copied
- * to where they can be started. Nothing is written beside the files themselves. What was built is kept in .forkshop/nitro
- * by the content of all that went into it, so that the same files are built once; a program that is edited is only
- * copied anew.
- *
- * @typedef {import('../observe/program.js').Program} Program
- * @typedef {import('../observe/program.js').StartOptions} StartOptions
- *
- * @typedef {object} Build  one run of `nitropack build`
- * @property {string} command  as one would type it
- * @property {number} code  its exit code
- * @property {string} output  what it printed
- * @property {Output[]} outputs  what it left, also what the next has emptied; none when it failed
- *
- * @typedef {object} Output  what a build has left
- * @property {string} preset  which Nitro says that it is
- * @property {string} folder  from the folder of the program, such as .output/node-cluster
- * @property {string} server  absolute path of its index.mjs
- *
- * @typedef {object} Built
- * @property {Build[]} builds  as configured, and with the preset node-server
- * @property {Output[]} outputs  what is there after both; none when one failed
- * @property {string} entry  absolute path of the copied program, beside the outputs
+ * Builds lesson 11's applications with the nitropack of lessons/11-nitro and copies them to a folder where they can run. Nothing is
+ * written beside the learner's files. .forkshop/nitro caches each build by a hash of its sources; server.js isn't among them.
+ * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/program.js').StartOptions} StartOptions
+ * @typedef {{ command: string, code: number, output: string, outputs: Output[] }} Build  one run of `nitropack build`; command: as typed
+ *   in a shell; output: what it printed; outputs: what it wrote, even if the next build removed that, empty if it failed
+ * @typedef {{ preset: string, folder: string, server: string }} Output  preset: by its nitro.json; folder: relative to the program's
+ *   folder, such as .output/node-cluster; server: absolute path of its index.mjs
+ * @typedef {{ builds: Build[], outputs: Output[], entry: string }} Built  builds: as configured, and with the preset node-server;
+ *   outputs: left after both, none if one failed; entry: absolute path of the copied program, beside the outputs
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -41,7 +27,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { filesBelow, rootFolder } from '../lessons/catalog.js';
 import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
-import { entryOf } from '../check/subject.js';
+import { findEntry } from '../lessons/program-entry.js';
 import { demandTool, findTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
@@ -52,23 +38,22 @@ const COMMANDS = [
   { command: 'nitropack build', env: {} },
   { command: 'NITRO_PRESET=node-server nitropack build', env: { NITRO_PRESET: 'node-server' } },
 ];
-const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no cache of its own
+const ENVIRONMENT = { NODE_OPTIONS: '', NO_COLOR: '1', JITI_FS_CACHE: 'false' }; // no probe, no other cache
 const DOING = 'Nitro is building the application, which takes a while.';
 const DEADLINE_MS = 40_000;
-const MOST_KEPT = 30; // of each kind; one has less than 2 MB
-const LONGEST_MS = 10 * 60_000; // nobody builds for so long
+const MOST_KEPT = 30; // builds, and that many runs; each has less than 2 MB
+const LONGEST_MS = 10 * 60_000; // no build takes that long
 const SOURCE = /\.(?:[cm]?[jt]s|json)$/;
 const ENTRY = /^server\.[cm]?js$/;
 
 /**
- * Builds twice, unless that is done, and copies the program and what was built to a folder of their own.
+ * Builds with both commands, unless the cache has them, and copies the program and the builds to a folder for running.
  * @param {(options: import('../check/programs.js').LaunchOptions & { entry: string }) => Promise<Program>} start
- * @param {string} place  the learner's folder, or a program that stands in for it; what a place other than the
- *   lesson's own folder lacks is taken from the solution
- * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: where builds are kept
+ * @param {string} place  the learner's folder or another program; other places take the files they lack from the solution
+ * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: the builds' folder
  * @returns {Promise<Built>}
- * @throws {import('../verdict/outcome.js').Broken}  when there is no program
- * @throws {Undecided}  when nitropack is not installed, or a build did not come to its end
+ * @throws {import('../verdict/outcome.js').Broken | Undecided}  Broken without a program; Undecided without nitropack, or when a build
+ *   was killed or took too long
  */
 export async function buildNitro(
   start,
@@ -78,7 +63,7 @@ export async function buildNitro(
   const { entry, program, sources, key, folders } = planOf(place, { manifest, cache });
   const buildOne = async (what, index) =>
     readBuild(folders[index]) ?? buildInto(folders[index], { ...what, start, manifest, sources });
-  const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // both are over, however
+  const settled = await Promise.allSettled(COMMANDS.map(buildOne)); // wait for both, even if one fails
   const builds = settled.map((one, index) => {
     if (one.status === 'rejected') throw one.reason;
     return { ...one.value, outputs: one.value.code === 0 ? outputsIn(folders[index]) : [] };
@@ -92,11 +77,7 @@ export async function buildNitro(
   return { builds, outputs: outputsIn(run), entry: join(run, program.name) };
 }
 
-/**
- * Is all of it built already, so that buildNitro() only copies?
- * @param {string} place
- * @returns {boolean}  false when nitropack is not installed, too
- */
+/** Does the cache have both builds? @param {string} place @returns {boolean}  false without nitropack */
 export function isNitroBuilt(place) {
   const manifest = findTool('nitropack');
   if (!manifest) return false;
@@ -104,9 +85,8 @@ export function isNitroBuilt(place) {
   return folders.every((folder) => readBuild(folder) !== undefined);
 }
 
-/** What is to be built, and where it is kept. */
 function planOf(place, { manifest, cache }) {
-  const entry = entryOf(place);
+  const entry = findEntry(place);
   const program = { name: `server${extname(entry)}`, bytes: readFileSync(entry) };
   const sources = sourcesOf(place, program);
   const key = hashOf([manifest, import.meta.filename, workFile], sources);
@@ -114,10 +94,7 @@ function planOf(place, { manifest, cache }) {
   return { entry, program, sources, key, folders };
 }
 
-/**
- * What goes into a build, by name. The program does not, unless another file names it.
- * @returns {Map<string, Buffer>}
- */
+/** The sources of a build, by name; server.js only if another file mentions it. @returns {Map<string, Buffer>} */
 function sourcesOf(place, program) {
   const own = statSync(place).isDirectory() ? sourceNames(place) : [];
   const stems = new Set(own.map(withoutExtension));
@@ -154,7 +131,7 @@ function hashOf(files, sources) {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** What cannot be understood is built again. @returns {Omit<Build, 'outputs'> | undefined} */
+/** A corrupt build.json is deleted, and the build repeated. @returns {Omit<Build, 'outputs'> | undefined} */
 function readBuild(folder) {
   const text = readIfThere(join(folder, 'build.json'));
   if (text === undefined) return undefined;
@@ -164,14 +141,14 @@ function readBuild(folder) {
 }
 
 /**
- * Builds in a folder that gets its name when all is well: whoever finds it finds it whole. Around it is, while it is built,
- * what is around the lesson in the repository: a build that has left '#work' outside finds nothing there later.
+ * Builds in a draft folder and renames it at the end, so that no other check finds half a build. The draft lies in the repository's
+ * layout, which is removed afterwards: an application that left '#work' outside its build must not find it later.
  */
 async function buildInto(folder, { start, manifest, sources, command, env }) {
   const around = `${folder}.${randomUUID()}`;
   const draft = join(around, 'lessons', KEY);
   const entry = join(dirname(manifest), 'dist/cli/index.mjs');
-  const told = { named: command, doing: DOING };
+  const shown = { named: command, doing: DOING };
   linkPackages(dirname(dirname(manifest)), join(dirname(folder), '../node_modules'));
   write(dirname(draft), new Map([['work.js', readFileSync(workFile)]]));
   write(draft, sources);
@@ -181,7 +158,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
       args: ['build'],
       cwd: draft,
       env: { ...ENVIRONMENT, ...env },
-      ...told,
+      ...shown,
     };
     const build = { command, ...(await outcomeOf(await start(options), draft)) };
     if (build.code !== 0) return build;
@@ -193,7 +170,7 @@ async function buildInto(folder, { start, manifest, sources, command, env }) {
   }
 }
 
-/** What a configuration or a route imports by name (nitropack/config, h3) is found from the build's folder, too. */
+/** Lets a configuration or route import packages by name (nitropack/config, h3). */
 function linkPackages(packages, link) {
   if (existsSync(link)) return;
   try {
@@ -210,7 +187,7 @@ async function outcomeOf(program, folder) {
   if (typeof fate?.code === 'number') return { code: fate.code, output };
   throw new Undecided({
     got: fate
-      ? `nitropack build was ended by ${fate.signal ?? fate.of ?? fate.kind}.`
+      ? `nitropack build was killed by ${fate.signal ?? fate.of ?? fate.kind}.`
       : `nitropack build was not finished after ${DEADLINE_MS / 1_000} s.`,
     why: 'A build takes a few seconds of CPU time, and the machine is busy.',
     try: 'npm run check lesson-11, when it is less busy',
@@ -218,8 +195,8 @@ async function outcomeOf(program, folder) {
 }
 
 /**
- * The built files with a program; not where they were built, so that no program can spoil what is kept. As if they had
- * been built one after the other in one folder, where a build empties its output folder first.
+ * Copies both builds and the program to a folder for running, so that no program can spoil the cache. The second build empties its
+ * output folder first, as it would have done in the same place.
  */
 function copyForRun(folders, run, program) {
   const [first, second] = folders;
@@ -234,7 +211,7 @@ function copyForRun(folders, run, program) {
   publish(draft, run);
 }
 
-/** Another check may have been quicker: then there is nothing to do. */
+/** If another check has published the same folder, the draft is dropped. */
 function publish(draft, folder) {
   try {
     renameSync(draft, folder);
@@ -251,23 +228,23 @@ function write(folder, files) {
   }
 }
 
-/** Each build leaves a nitro.json, which says what it is. @returns {Output[]} */
+/** Each build writes a nitro.json with its preset. @returns {Output[]} */
 function outputsIn(run) {
   return readdirSync(run, { recursive: true, encoding: 'utf8' })
     .filter((name) => basename(name) === 'nitro.json')
     .flatMap((name) => {
       const text = readFileSync(join(run, name), 'utf8');
-      const told = parseAs(text, having({ preset: isText }));
+      const nitro = parseAs(text, having({ preset: isText }));
       const folder = dirname(name);
       const server = join(run, folder, 'server/index.mjs');
-      return told ? [{ preset: told.preset, folder, server }] : [];
+      return nitro ? [{ preset: nitro.preset, folder, server }] : [];
     });
 }
 
 const mtimeMs = (folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const touch = (folder) => utimesSync(folder, new Date(), new Date());
 
-/** Keeps what was used last; a draft only while somebody may be at it. */
+/** Keeps the most recently used folders, and drafts that may still be in use. */
 function forgetOld(cache) {
   for (const kind of ['builds', 'runs']) {
     const folders = readdirSync(join(cache, kind)).map((name) => join(cache, kind, name));

@@ -1,16 +1,11 @@
 /**
- * A real Redis server for a check, an experiment or a demo: on 127.0.0.1 only, nothing on disk, ended with the run.
- *
- * @typedef {object} Redis
- * @property {string} url  as REDIS_URL takes it
- * @property {number} port
- * @property {() => void} still  stops it in its tracks (SIGSTOP): connections stay, and nothing is answered
- * @property {() => void} goOn
- * @property {() => Promise<number[]>} stop  ends it, with all that it held
+ * A real Redis server on 127.0.0.1, without disk, which ends with the run.
+ * @typedef {{ url: string, port: number, freeze: () => void, resume: () => void, stop: () => Promise<number[]> }} Redis  url: for
+ *   REDIS_URL; freeze: SIGSTOP, so that connections stay open and get no answer; resume: SIGCONT; stop: kills it, and all data is lost
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../observe/ports.js';
+import { reservePort } from '../observe/ports.js';
 import { demandTool } from './tools.js';
 import { Undecided } from '../verdict/outcome.js';
 
@@ -20,13 +15,13 @@ const POLL_MS = 10;
 
 /**
  * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
- * @param {{ port?: number }} [options]  port: a free one unless told otherwise
- * @returns {Promise<Redis>}  answers already
- * @throws {Undecided}  when it is not installed, or does not start
+ * @param {{ port?: number }} [options]  port: a free one by default
+ * @returns {Promise<Redis>}  ready for commands
+ * @throws {Undecided}  when it isn't installed or doesn't start
  */
 export async function startRedis(launch, { port } = {}) {
   const entry = demandTool('redis');
-  const ours = port ?? (await freePort());
+  const ours = port ?? (await reservePort());
   const args = ['--port', String(ours), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const program = await launch({ entry, args, isNative: true });
   const deadline = performance.now() + READY_MS;
@@ -37,20 +32,19 @@ export async function startRedis(launch, { port } = {}) {
   return {
     url: `redis://127.0.0.1:${ours}`,
     port: ours,
-    still: () => program.interrupt('SIGSTOP'),
-    goOn: () => program.interrupt('SIGCONT'),
+    freeze: () => program.interrupt('SIGSTOP'),
+    resume: () => program.interrupt('SIGCONT'),
     stop: () => program.stop(),
   };
 }
 
 const explainSilence = (port, output) =>
   new Undecided({
-    got: `The Redis server that was started on port ${port} answers nothing. It printed: ${output || 'nothing'}`,
+    got: `The Redis server that was started on port ${port} doesn't answer. It printed: ${output || 'nothing'}`,
     why: 'Without it nothing can be decided.',
     try: `redis-server --port ${port}`,
   });
 
-/** Does it answer? @param {number} port @returns {Promise<boolean>} */
 function answersPing(port) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));

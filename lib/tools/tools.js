@@ -1,14 +1,14 @@
 /**
  * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
  *
- * @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool
+ * @typedef {import('../lessons/lesson-yml.js').Tool} Tool
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Undecided } from '../verdict/outcome.js';
 
-/** Servers are in sbin, which is not in everybody's PATH. */
+/** Servers are installed in sbin, which not every PATH contains. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
 /** @type {Record<Tool, { title: string, command?: string, file?: string, install: Record<string, string> }>} */
@@ -38,13 +38,7 @@ const TOOLS = {
   },
 };
 
-/** The names of all tools. */
-export const toolNames = /** @type {Tool[]} */ (Object.keys(TOOLS));
-
-/**
- * @param {Tool} name
- * @returns {string | undefined}  the absolute path of the program (of nitropack: of its package.json)
- */
+/** @param {Tool} name @returns {string | undefined}  the absolute path of the program; for nitropack, of its package.json */
 export function findTool(name) {
   const { command, file } = TOOLS[name];
   if (file) return [fileURLToPath(new URL(file, import.meta.url))].find((path) => existsSync(path));
@@ -53,21 +47,14 @@ export function findTool(name) {
   return folders.map((folder) => join(folder, `${command}${suffix}`)).find(isExecutable);
 }
 
-/**
- * @param {Tool} name
- * @returns {{ title: string, install: string }}  install: what to type on this system
- */
+/** @param {Tool} name @returns {{ title: string, install: string }}  install: the command for this system */
 export function describeTool(name) {
   const { title, install } = TOOLS[name];
   const command = install[process.platform] ?? install.any;
   return { title, install: command ?? `install ${name} (on Windows: inside WSL)` };
 }
 
-/**
- * Says what is missing and how to get it.
- * @param {Tool} name
- * @returns {{ got: string, why: string, try: string }}
- */
+/** The message that a tool is missing. @param {Tool} name @returns {{ got: string, why: string, try: string }} */
 export function explainMissing(name) {
   const { title, install } = TOOLS[name];
   const command = install[process.platform] ?? install.any;
@@ -79,9 +66,8 @@ export function explainMissing(name) {
 }
 
 /**
- * @param {Tool} name
- * @returns {string}  where it is
- * @throws {Undecided}  when it is not installed: then nothing can be decided, and it is not the learner's fault
+ * @param {Tool} name @returns {string}  its path
+ * @throws {Undecided}  when it isn't installed, which isn't the learner's fault
  */
 export function demandTool(name) {
   const found = findTool(name);

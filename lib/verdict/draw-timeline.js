@@ -1,16 +1,11 @@
-/**
- * The timeline in a terminal: a row for each process that executed requests, a column for each slice of time, and the
- * same in words.
- */
+/** Draws who executed requests, for a terminal: a row for each process, a column for each slice of time. */
 import { wrap } from './terminal.js';
 
 const SHADES = [' ', '░', '▒', '▓', '█'];
 
 /**
  * @param {import('../observe/timeline.js').Request[]} requests  finished or not, in order of their start
- * @param {Map<number, string>} names  pid → what to call it
- * @param {number} columns  of the terminal
- * @returns {string[]}
+ * @param {Map<number, string>} names  by pid @param {number} columns  of the terminal @returns {string[]}
  */
 export function drawTimeline(requests, names, columns) {
   if (requests.length === 0) return ['  No request was executed, so there is nothing to draw.'];
@@ -52,7 +47,7 @@ function laneOf(requests, { fromMs, toMs, slices }) {
   };
 }
 
-/** Intervals that overlap, put together. */
+/** Merges overlapping intervals. */
 function union(intervals) {
   const joined = [];
   for (const [start, end] of intervals) {

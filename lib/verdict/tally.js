@@ -1,15 +1,12 @@
 /**
- * How far a lesson is done, whatever of it was judged this time.
- *
- * @typedef {object} Tally
- * @property {string[]} heldBefore  ids of the promises that held when they were judged last, and were not judged this time
- * @property {{ held: number, failed: number, undecided: number, toCome: number }} counts  of the promises; held: now or before
+ * Counts a lesson's promises, including those that were not judged this time.
+ * @typedef {{ held: number, failed: number, undecided: number, toCome: number }} Counts  held: this time or before
+ * @typedef {{ heldBefore: string[], counts: Counts }} Tally  heldBefore: not judged this time, held the last time
  */
 
 /**
  * @param {{ promises: { id: string, verdict: import('./outcome.js').Verdict }[], tasks: { promises: string[] }[] }} result
- * @param {Record<string, string>} [before]  the verdict on each promise when it was judged last, by its id
- * @returns {Tally}
+ * @param {Record<string, string>} [before]  the last verdict on each promise @returns {Tally}
  */
 export function tallyOf({ promises, tasks = [] }, before = {}) {
   const now = new Map(promises.map(({ id, verdict }) => [id, verdict]));
@@ -26,10 +23,10 @@ export function tallyOf({ promises, tasks = [] }, before = {}) {
 }
 
 /**
- * What does not hold, in the order of the lesson: what fails, or where nothing does what is undecided. The first is opened up.
+ * The promises that fail, or if none does, those that are undecided; in the lesson's order.
  * @param {{ promises: import('./outcome.js').PromiseRecord[], tasks: { promises: string[] }[] }} result
  */
-export function openOnes({ promises, tasks = [] }) {
+export function openPromises({ promises, tasks = [] }) {
   const order = tasks.flatMap((task) => task.promises);
   const sorted = [...promises].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
   const those = (/** @type {string} */ wanted) =>
@@ -38,10 +35,7 @@ export function openOnes({ promises, tasks = [] }) {
   return failed.length > 0 ? failed : those('inconclusive');
 }
 
-/**
- * @param {Tally['counts']} counts
- * @returns {string}  for example `4 hold, 1 fails, 4 to come`
- */
+/** @param {Counts} counts @returns {string}  for example `4 hold, 1 fails, 4 to come` */
 export function countsInWords({ held, failed, undecided, toCome }) {
   const parts = [
     `${held} ${held === 1 ? 'holds' : 'hold'}`,

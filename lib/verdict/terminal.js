@@ -1,42 +1,35 @@
 /**
- * The verdict as a person reads it: pure functions from records to lines. Every glyph stands beside its word.
+ * Formats a verdict for a terminal: pure functions from records to lines.
  *
- * @typedef {object} Measurement  one line of numbers
+ * @typedef {object} Measurement  a number with its 95 % interval
  * @property {string} name
  * @property {string} label
  * @property {number} value
- * @property {number} [low]  of the 95 % interval
+ * @property {number} [low]
  * @property {number} [high]
- * @property {number} [ceiling]  the best that was possible
+ * @property {number} [ceiling]  the highest possible value
  * @property {string} unit
- * @property {{ value: number, says: string }} [formula]  what a formula foretells
- * @property {string} [note]  why it says little
- * @property {boolean} [isHeadline]  the one that the learner predicts
+ * @property {{ value: number, says: string }} [formula]  a computed value
+ * @property {string} [note]  why the number says little
+ * @property {boolean} [isHeadline]  the number that the learner predicts
  * @property {number} [controlPerSecond]
  * @property {number} [candidatePerSecond]
  *
- * @typedef {object} Chart  numbers side by side, each with a bar
- * @property {string} name
- * @property {string} label
- * @property {string} unit
- * @property {{ name: string, value: number }[]} rows
- * @property {number} [most]  the value of a full bar on a slide: charts side by side share it
- * @property {string} [note]  what to look for
+ * @typedef {{ name: string, label: string, unit: string, rows: { name: string, value: number }[], most?: number, note?: string }}
+ *   Chart  numbers with bars; most: the value of a full bar on a slide, shared by charts side by side; note: what to look for
  */
 import { cut } from './visible.js';
 
 const BAR_COLUMNS = 32;
 const NARROWEST = 24;
 const DOTS = ' [...]';
-export const FIELD_LINES = 4; // of a story's part
-const ROUGH = 0.1; // of the value, half an interval
+export const FIELD_LINES = 4; // of each part of a story
+const ROUGH = 0.1; // half the interval, as a share of the value
 
 /**
- * One line for one promise; more if the terminal is too narrow.
- * @param {import('./outcome.js').PromiseRecord} promise
- * @param {{ number: number, of: number }} place
- * @param {import('./style.js').Style} style
- * @param {number} [columns]  of the terminal
+ * One line, or more in a narrow terminal.
+ * @param {import('./outcome.js').PromiseRecord} promise @param {{ number: number, of: number }} place
+ * @param {import('./style.js').Style} style @param {number} [columns]  of the terminal
  */
 export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
   const { sign, paint } = {
@@ -53,14 +46,12 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
 }
 
 /**
- * The promise to look at first, opened up: expected, got, why; and what to try, where the program isn't to blame or `isTold`.
+ * A promise with expected, got and why; what to try is added if `isTold`, or if the promise is undecided.
  * @param {import('./outcome.js').PromiseRecord} promise
  * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
- * @param {import('./style.js').Style} style
- * @param {number} columns  of the terminal
- * @returns {string[]}
+ * @param {import('./style.js').Style} style @param {number} columns  of the terminal @returns {string[]}
  */
-export function openedUp(
+export function promiseDetails(
   { sentence, ...record },
   { isTold = false, most = FIELD_LINES },
   style,
@@ -86,10 +77,10 @@ export function openedUp(
 }
 
 /**
- * A measurement: the number with its interval, a bar against the ceiling, and what was computed.
+ * A number with its interval, and a bar against the ceiling.
  * @param {Measurement} measurement
  * @param {{ prediction?: number, before?: number, longer?: string, style: import('./style.js').Style }} options  longer: the
- *   command that measures more exactly, if there is one
+ *   command for a more exact measurement, or ''
  * @returns {string[]}
  */
 export function measurementLines(
@@ -123,10 +114,8 @@ export function measurementLines(
 }
 
 /**
- * How rough a measurement is: undefined when half its interval is at most a tenth of it; 'unknown' for a ratio that may
- * be half or twice as much; else in words.
- * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement
- * @returns {string | undefined}
+ * How rough a measurement is, in words; undefined if it is exact within ROUGH, 'unknown' for a ratio between half and twice.
+ * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'unit'>} measurement @returns {string | undefined}
  */
 export function roughnessOf({ value, low, high, unit }) {
   if (low === undefined || high === undefined) return undefined;
@@ -137,10 +126,8 @@ export function roughnessOf({ value, low, high, unit }) {
 }
 
 /**
- * A chart: a row for each number, all bars to the scale of the greatest.
- * @param {Chart} chart
- * @param {import('./style.js').Style} style
- * @returns {string[]}
+ * A row with a bar for each number; the greatest fills its bar.
+ * @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
  */
 export function chartLines({ label, unit, rows, note }, style) {
   const most = Math.max(...rows.map(({ value }) => value));
@@ -154,17 +141,14 @@ export function chartLines({ label, unit, rows, note }, style) {
   return [`  ${label}`, ...lines, ...(note ? [`    ${style.dim(note)}`] : [])];
 }
 
-/** The value as a share of the ceiling; what is above the ceiling fills it. */
 function bar(value, ceiling) {
   const filled = Math.round(Math.min(1, value / ceiling) * BAR_COLUMNS);
   return '█'.repeat(filled) + '░'.repeat(BAR_COLUMNS - filled);
 }
 
 /**
- * How a prediction compares with what was measured, in words. A prediction inside a wide interval was neither
- * right nor wrong, and a measurement that cannot be trusted is compared with nothing.
- * @param {number} prediction
- * @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
+ * Compares a prediction with the measurement, in words. Inside a wide interval it is neither right nor wrong.
+ * @param {number} prediction @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
  * @returns {string}
  */
 export function judgePrediction(prediction, { value, low = value, high = value, note, unit }) {
@@ -185,10 +169,7 @@ export function judgePrediction(prediction, { value, low = value, high = value, 
 /** @param {string} unit  of a measurement */
 export const unitInWords = (unit) => (unit === 'times' ? 'times as fast' : unit);
 
-/**
- * A number as it is read: three significant digits, and no more zeros than it needs.
- * @param {number} [value]
- */
+/** Three significant digits, at most two of them decimals. @param {number} [value] */
 export function format(value = NaN) {
   if (!Number.isFinite(value)) return 'unknown';
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
@@ -196,10 +177,8 @@ export function format(value = NaN) {
 }
 
 /**
- * Breaks text into lines of so many columns at its blanks; its own line breaks stay.
- * @param {string} text
- * @param {number} columns
- * @returns {string[]}
+ * Breaks text into lines at its spaces; its own line breaks stay.
+ * @param {string} text @param {number} columns @returns {string[]}
  */
 export function wrap(text, columns) {
   const room = Math.max(NARROWEST, columns);

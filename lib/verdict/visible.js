@@ -1,27 +1,20 @@
-/** What programs print and how paths are named, safe to show in a terminal: nothing in it can control that. */
+/** Makes a program's output and paths safe to print at a terminal. */
 
-const STEERING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu; // C0, DEL and C1, and what turns the writing round
+const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 const LINES = 8;
 const COLUMNS = 400;
 const CUT = ' [...]';
 
 /**
- * Shows control characters except line ends and tabs as escapes: one clears the screen, renames the window, or paints a
- * verdict of its own; another has a line read backwards.
- * @param {string} text
- * @returns {string}  for example `\u001b[2J`
+ * Escapes control characters except line ends and tabs: a program could clear the screen, or print its own verdict.
+ * @param {string} text @returns {string}  for example `\u001b[2J`
  */
 export function visible(text) {
   const escape = (/** @type {string} */ c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return text.replaceAll('\r\n', '\n').replace(STEERING, escape);
+  return text.replaceAll('\r\n', '\n').replace(CONTROL, escape);
 }
 
-/**
- * Does the same with every string in a record.
- * @template T
- * @param {T} value  as JSON has it
- * @returns {T}
- */
+/** Escapes every string in a record. @template T @param {T} value  as JSON has it @returns {T} */
 export function allVisible(value) {
   if (typeof value === 'string') return /** @type {T} */ (visible(value));
   if (Array.isArray(value)) return /** @type {T} */ (value.map(allVisible));
@@ -30,21 +23,14 @@ export function allVisible(value) {
   return /** @type {T} */ (Object.fromEntries(fields));
 }
 
-/**
- * The first lines of a text, none of them very long.
- * @param {string} text
- * @returns {string}
- */
+/** The first lines of a text, each cut to COLUMNS. @param {string} text @returns {string} */
 export function cut(text) {
   const lines = text.split('\n');
   const shown = lines.slice(0, LINES).map(cutLine);
   return shown.join('\n') + (lines.length > LINES ? `\n${CUT.trim()}` : '');
 }
 
-/**
- * @param {string} line
- * @returns {string}
- */
+/** @param {string} line @returns {string} */
 export function cutLine(line) {
   return line.length > COLUMNS ? line.slice(0, COLUMNS) + CUT : line;
 }

@@ -12,7 +12,7 @@
  * @property {number} left  how many events there is no room for
  */
 import { forksOf } from '../observe/timeline.js';
-import { SILENT_MS, brief } from './pick-drawn-fields.js';
+import { SILENT_MS, pickDrawnFields } from './pick-drawn-fields.js';
 
 const MOST_EVENTS = 4_000;
 const NEAR_MS = 400;
@@ -38,7 +38,9 @@ export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   const startups = startupsOf(events);
   const untilMs = new Map(startups.map((one) => [one.pid, one.untilMs ?? Infinity]));
   return {
-    events: kept.map(({ event }) => brief(event, forked.has(event.pid) ? 'primary' : undefined)),
+    events: kept.map(({ event }) =>
+      pickDrawnFields(event, forked.has(event.pid) ? 'primary' : undefined),
+    ),
     silences: silencesOf(events).filter(({ pid, sinceMs }) => sinceMs >= (untilMs.get(pid) ?? 0)),
     startups,
     left: drawn.length - kept.length,

@@ -23,7 +23,7 @@ const FIELDS = [
  * @param {import('../observe/timeline.js').Event} event
  * @param {string} [as]  how the lanes of its program are called
  */
-export function brief(event, as) {
+export function pickDrawnFields(event, as) {
   const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
     name,
     event[name],

@@ -1,17 +1,16 @@
-/** A command of the user's, run once in a shell, as `pm2 reload shop`; it ends with us, and in time. */
+/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it ends with us, or when its time is up. */
 import { spawnGuarded } from '../common/child.js';
-import { keepTrack } from '../measure/generator.js';
+import { closeWithCheck } from '../measure/generator.js';
 
 const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
 
 /**
- * @typedef {object} Failed  how a command ended that did not end well
- * @property {number | null} code  null: by a signal, or it was not over in time
- * @property {string} printed  the last of it
+ * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended the command;
+ *   printed: the end of its output
  *
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
- * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it ended with exit code 0
+ * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it exited with code 0
  */
 export function runCommand({ command, cwd, env }) {
   const { guard, ended, end } = spawnGuarded(command, [], { cwd, env, shell: true });
@@ -21,7 +20,7 @@ export function runCommand({ command, cwd, env }) {
   guard.stdout?.on('data', hear);
   guard.stderr?.on('data', hear);
   const timer = setTimeout(end, ENDS_WITHIN_MS);
-  const release = keepTrack(end);
+  const release = closeWithCheck(end);
   return {
     isOver: () => isOver,
     ended: ended.then(({ code, error = '' }) => {

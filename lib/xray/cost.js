@@ -1,10 +1,10 @@
 /**
- * What looking costs: the same server with the probe and without it, started anew for each window, in turn, forth and back.
+ * What the probe costs: the same server with the probe and without it, in turn, with a fresh start for each window.
  *
  * @typedef {object} Cost
  * @property {'cost'} kind
- * @property {import('../measure/stats.js').Interval} [share]  of its throughput that the probe takes; missing when it cannot be told
- * @property {string} [obstacle]  why not, in a full sentence
+ * @property {import('../measure/stats.js').Interval} [share]  of the server's throughput
+ * @property {string} [obstacle]  why there is no share, in a full sentence
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { interleave } from '../measure/compare.js';
@@ -24,7 +24,7 @@ const OTHER_PORT =
   'Without the probe it does not answer on the port that it had before: set PORT, or whatever it obeys, and try again.';
 
 /**
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @param {import('./scale.js').Amount} [amount]
@@ -70,7 +70,7 @@ export async function tryCost(runner, order, plan, amount = USUAL) {
   }
 }
 
-/** With a probe that has nothing to write to, and so does nothing. */
+/** With a probe that has no timeline to write to, and so does nothing. */
 async function startBare(runner, /** @type {import('./launch.js').Order} */ order, port) {
   const { entry, args, isCommand, cwd } = order;
   const env = { ...order.env, FORKSHOP_TIMELINE: '' };
@@ -80,13 +80,13 @@ async function startBare(runner, /** @type {import('./launch.js').Order} */ orde
     cwd,
     env,
     isNative: isCommand,
-    isTheirs: true,
+    isExternal: true,
   });
   program.port = port;
   return program;
 }
 
-/** Does it come to answer, and still run then? */
+/** Does it answer, and still run a moment later? */
 async function answers(/** @type {import('./launch.js').Program} */ program, { path, method }) {
   const untilMs = performance.now() + ANSWERS_WITHIN_MS;
   while (!program.fate && performance.now() < untilMs) {

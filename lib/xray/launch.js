@@ -1,27 +1,27 @@
 /**
- * Starts a server as its owner starts it, and finds out where it listens.
+ * Starts a server as its owner does, and finds the port on which it listens.
  *
  * @typedef {import('../observe/program.js').Program} Program
  *
  * @typedef {object} Order  what to start
- * @property {string} entry  a script's absolute path, or a command's name
+ * @property {string} entry  absolute path of a script, or a command's name
  * @property {string[]} args
- * @property {boolean} isCommand  the entry is executed as it is, not by Node.js
+ * @property {boolean} isCommand  run the entry itself, not by Node.js
  * @property {string} cwd  absolute path
- * @property {Record<string, string>} [env]  beside the user's own
+ * @property {Record<string, string>} [env]  added to the user's own
  * @property {boolean} [seesStacks]  see observe/program.js
- * @property {number} [port]  where load is to go; what listens is found unless told
+ * @property {number} [port]  where to send the load; by default the port found
  *
  * @typedef {object} Up  a server that listens
  * @property {Program} program
  * @property {number} port
- * @property {number[]} otherPorts  on which its Node.js processes listen, too
+ * @property {number[]} otherPorts  others on which its Node.js processes listen
  */
 import { createStreams, get } from '../observe/client.js';
-import { THEIR_LIMITS } from '../observe/limits.js';
+import { EXTERNAL_LIMITS } from '../observe/limits.js';
 import { holdersOf } from '../observe/sockets.js';
 import { listenersOf, processesOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 
 const UP_WITHIN_MS = 30_000; // it may build first
 const TURNS = 25; // each of 20 ms at least
@@ -32,11 +32,11 @@ const LIFE = new Set(
 const FIRST_WITHIN_MS = 10_000;
 const IS_SILENT = /^(no|only a part of the) answer/;
 const NONE = -1;
-const ENDS = 12; // of workers in a row: one more will not be better
+const ENDS = 12; // of workers in a row
 const SETTLED_WITHIN_MS = 6_000;
-const TOLD_WITHIN_MS = 1_000; // that it has ended
+const TOLD_WITHIN_MS = 1_000; // so that we hear of its exit
 
-/** It never came to answer, or not for long enough. What is known of it is in its program. */
+/** The server never answered, or was ended. The rest is in its program. */
 export class NotUp extends Error {
   /** @param {Program} program @param {string} message  a full sentence */
   constructor(program, message) {
@@ -47,17 +47,17 @@ export class NotUp extends Error {
 }
 
 /**
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {Order} order
- * @param {import('./load.js').Plan} plan  of the load: the first request is sent here, and is no part of that
- * @returns {Promise<Up>}  when it has answered, and nothing more seems to come by itself
- * @throws {NotUp | import('../observe/turn.js').Starved}
+ * @param {import('./load.js').Plan} plan  of the load; the first request, sent here, isn't part of it
+ * @returns {Promise<Up>}  after its first answer, when no process starts or begins to listen any more
+ * @throws {NotUp | import('../observe/cpu-time.js').Starved}
  */
 export async function launch(runner, order, plan) {
   const { entry, args, isCommand, cwd, env, seesStacks } = order;
   const program = await runner.start({
     ...{ entry, args, cwd, env, isNative: isCommand, seesStacks },
-    ...{ isTheirs: true, followsChildren: true },
+    ...{ isExternal: true, followsChildren: true },
   });
   const port = await program.until(
     (events) => portOf(program, events, order.port) ?? (isCrashLoop(events) && NONE),
@@ -65,7 +65,7 @@ export async function launch(runner, order, plan) {
   );
   if (port === undefined || port === NONE) throw new NotUp(program, whyNot(program, order.port));
   await program.until(isAtRest, SETTLED_WITHIN_MS).catch(ignoreStarved);
-  const ports = [...listenersOf(program.events).keys()].filter((one) => one > 0);
+  const ports = portsIn(program.events);
   const answering = await firstThatAnswers(program, order.port ? [port] : ports, plan);
   return {
     ...{ program, port: answering },
@@ -73,10 +73,7 @@ export async function launch(runner, order, plan) {
   };
 }
 
-/**
- * The first of these ports at which a request is understood, also when it is answered by nothing.
- * @throws {NotUp}
- */
+/** The first of these ports at which a request is understood, even if no answer comes. @throws {NotUp} */
 async function firstThatAnswers(
   /** @type {Program} */ program,
   /** @type {number[]} */ ports,
@@ -105,15 +102,23 @@ async function firstThatAnswers(
 const addressOf = (/** @type {Program} */ { events }, /** @type {number} */ port) =>
   events.find((one) => one.what === 'listening' && one.port === port)?.address;
 
-/** What a stranger makes nothing of. */
+/** An error code in words, for a reader who doesn't know the code. */
 function inWords(/** @type {string} */ error, /** @type {string | undefined} */ address) {
   if (error.startsWith('HPE_')) return `what it says is no HTTP, ${error}`;
   return error === 'ECONNREFUSED' && address ? `it listens on ${address} only` : error;
 }
 
-/** The first port on which it listens; of a server without the probe, only the one that we are told. */
-function portOf(program, events, wanted) {
+/** HTTP ports first: a request to a port for another protocol may crash the process behind it, such as egg's agent. */
+function portsIn(/** @type {import('../observe/timeline.js').Event[]} */ events) {
   const ports = [...listenersOf(events).keys()].filter((port) => port > 0);
+  const isHttp = (/** @type {number} */ port) =>
+    events.some(({ what, http, ...one }) => what === 'listening' && http && one.port === port);
+  return [...ports.filter(isHttp), ...ports.filter((port) => !isHttp(port))];
+}
+
+/** The first port on which it listens. Of a server without the probe only a wanted port can be checked. */
+function portOf(program, events, wanted) {
+  const ports = portsIn(events);
   if (wanted === undefined) return ports[0];
   if (ports.includes(wanted)) return wanted;
   return holdersOf(wanted, () => program.survivors()).length > 0 ? wanted : undefined;
@@ -123,29 +128,26 @@ const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ eve
   events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
   !events.some(({ what }) => what === 'worker-listening');
 
-/** What it did too much of, and is ended for. */
+/** The limits for which we end a server. */
 const EXCESSES = {
-  output: `it printed more than ${THEIR_LIMITS.output / 1024 ** 2} MB`,
-  processes: `it had more than ${THEIR_LIMITS.processes} processes at once`,
-  timeline: `it did more than can be recorded (${THEIR_LIMITS.timeline / 1024 ** 2} MB)`,
+  output: `it printed more than ${EXTERNAL_LIMITS.output / 1024 ** 2} MB`,
+  processes: `it had more than ${EXTERNAL_LIMITS.processes} processes at once`,
+  timeline: `it did more than can be recorded (${EXTERNAL_LIMITS.timeline / 1024 ** 2} MB)`,
 };
 
-/**
- * @param {import('../observe/program.js').Fate} fate
- * @returns {string | undefined}  undefined when we did not end it
- */
+/** @param {import('../observe/program.js').Fate} fate @returns {string | undefined}  undefined: we didn't end it */
 export const whyEnded = ({ kind, of = 'memory' }) =>
   kind === 'excess' ? `It was ended: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
 
 function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
   if (fate) {
-    const how = fate.signal ? `by ${fate.signal}` : `with exit code ${fate.code}`;
+    const how = fate.signal ? `was killed by ${fate.signal}` : `exited with code ${fate.code}`;
     const when = listenersOf(events).size > 0 ? 'answered' : 'listened on any port';
     const crash = events.findLast(({ what }) => what === 'crash')?.error.split('\n')[0];
-    return whyEnded(fate) ?? `It ended ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
+    return whyEnded(fate) ?? `It ${how} before it ${when}.${crash ? ` ${crash}` : ''}`;
   }
-  if (isCrashLoop(events)) return `${ENDS} of its workers ended, and none came to listen.`;
+  if (isCrashLoop(events)) return `${ENDS} of its workers exited, and none of them listened.`;
   if (events.some(({ what }) => what === 'apart'))
     return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
   const ports = [...listenersOf(events).keys()];
@@ -157,8 +159,8 @@ function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
 }
 
 /**
- * Nobody starts, ends or begins to listen any more: since the last that did, every event loop has turned many times; more,
- * while there is a worker that does not listen as others do.
+ * Every event loop has turned many times since a process last started, exited or began to listen; even more times while
+ * a worker doesn't listen yet.
  * @param {import('../observe/timeline.js').Event[]} events
  */
 export function isAtRest(events) {

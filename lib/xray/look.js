@@ -2,21 +2,17 @@
 import { availableParallelism } from 'node:os';
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
-import { factsOf } from './facts.js';
+import { factsOf } from './report/facts.js';
 import { NotUp, launch, whyEnded } from './launch.js';
 import { putUnderLoad } from './load.js';
 import { isSilent, tryStacks } from './stacks.js';
 import { tryApart, unevenOf } from './spread.js';
 
 /**
- * @typedef {object} Looked
- * @property {import('./facts.js').Facts} facts
- * @property {import('../observe/timeline.js').Event[]} events
- *
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
- * @returns {Promise<Looked>}
+ * @returns {Promise<{ facts: import('./report/facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
  * @throws {import('./launch.js').NotUp}
  */
 export async function look(runner, order, plan) {

@@ -1,19 +1,19 @@
 /**
- * An X-ray of somebody's server as one file that needs nothing else: what was found, the charts, and the timeline, to be
- * looked at closer and moved along. The drawing is the learner's page's own.
+ * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan. The learner's page
+ * draws the same way.
  *
  * @typedef {object} Look
  * @property {string} name  of the server
- * @property {string} about  how it was looked at
- * @property {import('./tell.js').Section[]} sections
- * @property {import('./conclusion.js').Conclusion} conclusion
+ * @property {string} about  the load and the machine
+ * @property {import('./report/tell.js').Section[]} sections
+ * @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
- * @property {Pick<import('./facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
+ * @property {Pick<import('./report/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
  */
 import { readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NOTHING, doubtOf, headOf } from './conclusion.js';
+import { NOTHING, doubtOf, headOf } from './report/conclusion.js';
 import { escapeHtml } from '../web/code.js';
 import { evidenceOf } from '../web/evidence.js';
 import { asData } from '../web/page-shell.js';
@@ -61,7 +61,7 @@ ${sections.map((section) => shown(section, charts)).join('\n')}
 `;
 }
 
-/** The drawing's modules, each under its path, so that they find one another without a server. */
+/** The drawing's modules, by path, so that they import one another without a server. */
 function modules() {
   /** @type {Record<string, string>} */
   const found = {};
@@ -78,7 +78,7 @@ function modules() {
   return found;
 }
 
-/** To the end of the load, also where nothing happened any more. */
+/** Up to the end of the load, even if the last event was earlier. */
 function timelineOf(events, moments, /** @type {Look['facts']} */ { silences, hangs, load }) {
   const evidence = evidenceOf(events, moments);
   const [first] = evidence.events;
@@ -116,7 +116,7 @@ const listed = (/** @type {string[]} */ evidence) =>
     ? `<ul>${evidence.map((one) => `<li>${escapeHtml(one)}</li>`).join('')}</ul>`
     : '';
 
-/** @param {import('./tell.js').Section} section @param {unknown[]} all  charts, which the page draws */
+/** @param {import('./report/tell.js').Section} section @param {unknown[]} all  charts, which the page draws */
 function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {
   const sentences = (/** @type {string[]} */ some) =>
     some.map((one) => `<p>${escapeHtml(one)}</p>`).join('');
@@ -128,6 +128,6 @@ function shown({ head, says = [], charts = [], lines = [], adds = [] }, all) {
   return `<section><h2>${escapeHtml(head)}</h2>${sentences(says)}${drawn}${pre}${sentences(adds)}</section>`;
 }
 
-/** What a server is called in a title: its file, or its command. */
+/** The server's file or command, for the title. */
 export const titleOf = (/** @type {import('./launch.js').Order} */ order) =>
   order.isCommand ? [order.entry, ...order.args].join(' ') : basename(order.entry);

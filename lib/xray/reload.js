@@ -3,30 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from '../observe/clock.js';
 import { hasPid } from '../observe/processes.js';
 import { haveTurned, turnsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { runCommand } from './command.js';
 import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 
-/**
- * @typedef {import('./launch.js').Up} Up
- * @typedef {import('./trials.js').Trial} Trial
- */
+/** @import { Up } from './launch.js' */
+/** @import { Trial } from './trials.js' */
 
 const AFTERWARDS_MS = 500;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
-const HELD_FOR_MS = 10_000; // by answers without an end
+const HELD_FOR_MS = 10_000; // by open streams
 const COMMAND_WITHIN_MS = 60_000;
-const TURNS_BETWEEN = 5; // of the process that reloads: it may not yet have heard of the last end itself
+const TURNS_BETWEEN = 5; // of the primary, which hears of an exit later than we do
 
 /**
- * Has it reload, by a signal to the parent of those that serve or to the one process that serves, or by a command; and waits until all that
- * served before have gone and others serve.
+ * Signals the primary, or the only process, or runs a command; then waits until new processes serve in place of all old ones.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
  * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
- * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  times: one after the other, under the same
- *   traffic, and then more until so many requests were sent; budgetMs: none begins after that
+ * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  reload this often, then until that many
+ *   requests are sent; no reload begins after budgetMs
  * @returns {Promise<Trial>}
  */
 export async function tryReload(up, plan, how, amount = {}) {
@@ -76,7 +73,7 @@ async function reloadOnce(
   const done = hasNews() && (await program.until(isDone, withinMs));
   const tookMs = done ? nowMs() - atMs : undefined;
   const failed = await command?.ended;
-  await atEase(program, target);
+  await untilPrimaryKnows(program, target);
   return {
     ...{ atMs, tookMs, servers: servers.length, replaced: servers.length - remain().length },
     ...{ isFull: isFull(), remaining: remain().map((pid) => namedAmong(program.events, pid)) },
@@ -84,10 +81,10 @@ async function reloadOnce(
   };
 }
 
-/** The next signal would come too early for one that has yet to hear that the last of its old workers has gone. */
-async function atEase(/** @type {import('./launch.js').Program} */ program, pid) {
+/** Waits until the primary has heard that its last old worker exited: before that a new signal would be too early. */
+async function untilPrimaryKnows(/** @type {import('./launch.js').Program} */ program, pid) {
   const sinceMs = nowMs();
-  if (turnsOf(program.events, pid) === 0) return; // the probe does not look into it
+  if (turnsOf(program.events, pid) === 0) return; // it has no probe
   const hasTurned = () => haveTurned(program.events, [pid], TURNS_BETWEEN, sinceMs);
   await program.until(() => !hasPid(pid) || hasTurned(), BEGINS_WITHIN_MS).catch(ignoreStarved);
 }

@@ -1,10 +1,10 @@
 /**
- * How much faster a server is with more workers: started anew for each window, the numbers of workers in turn, forth and
- * back, and between them what as many spinning threads get from this machine.
+ * How much faster a server is with more workers: the numbers in turn, with a fresh start for each window, and between them as
+ * many spinning threads, which show what this machine can give.
  *
  * @typedef {object} Step  one number of workers
  * @property {number} asked
- * @property {number} serve  processes that came to serve
+ * @property {number} serve  processes that served
  * @property {number} perSecond  the mean of its windows
  * @property {import('../measure/stats.js').Interval} ratio  to the first step
  * @property {number} ceiling  of CPU work, as a ratio to the first step
@@ -12,31 +12,31 @@
  *
  * @typedef {object} Scaled
  * @property {'scale'} kind
- * @property {string} variable  that says how many there are to be
- * @property {boolean} isObeyed  whether the processes that serve were as many as asked for, each time
- * @property {Step[]} steps  in the order of their numbers; one window of each where it was not obeyed
- * @property {number} [choice]  the fewest workers than which no more are surely faster; missing when it cannot be told
+ * @property {string} variable  for the number of workers
+ * @property {boolean} isObeyed  as many served as asked for, each time
+ * @property {Step[]} steps  by number; one window each if not obeyed
+ * @property {number} [choice]  the fewest workers that no larger number surely beats; missing if intervals are too wide
  */
-import { createSpinners } from '../measure/ceiling.js';
+import { createSpinners } from '../measure/spinners.js';
 import { interleave } from '../measure/compare.js';
 import { createLoad } from '../measure/load.js';
 import { mean, ratioOf, servedWithin } from '../measure/stats.js';
 import { launch } from './launch.js';
 import { serving } from './under-traffic.js';
 
-const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 60_000 }; // warm: code is compiled, connections are dealt
+const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 60_000 }; // warm: code gets compiled, connections get dealt
 const SPIN_MS = 200;
 const CONNECTIONS_PER_PROCESS = 3;
 const LEAST_CONNECTIONS = 12;
 const EXACT = 0.1; // of the ratio: half of its interval
-const WIDE = 2; // an interval whose high end is so many times its low end says nothing
-const WORTH = 1.05; // faster by less than that is no reason for one more process
+const WIDE = 2; // times its low end: an interval whose high end is larger says nothing
+const WORTH = 1.05; // a smaller speedup isn't worth another process
 
 /**
- * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  of each window; at least so many
- *   rounds, unless the budget is used up: none begins after that
+ * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  rounds: the fewest; none begins
+ *   after budgetMs
  *
- * @param {import('../observe/run.js').Runner} runner
+ * @param {import('../observe/runner.js').Runner} runner
  * @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @param {{ counts: number[], variable: string }} what
@@ -52,7 +52,7 @@ export async function tryScale(runner, order, plan, { counts, variable }, amount
     plan.connections ?? Math.max(LEAST_CONNECTIONS, most * CONNECTIONS_PER_PROCESS);
   const served = new Map(counts.map((count) => [count, { serve: count, errors: 0 }]));
   let isObeyed = true;
-  const window = (/** @type {number} */ count) => async () => {
+  const window = async (/** @type {number} */ count) => {
     const env = { ...order.env, [variable]: String(count) };
     const up = await launch(runner, { ...order, env }, plan);
     try {
@@ -65,22 +65,15 @@ export async function tryScale(runner, order, plan, { counts, variable }, amount
       await up.program.stop();
     }
   };
-  const sides = {
-    ...Object.fromEntries(counts.map((count) => [nameOf(count), window(count)])),
-    ...Object.fromEntries(
-      counts.map((count) => [spunBy(count), () => spinners.spin(count, SPIN_MS)]),
-    ),
-  };
+  const sides = Object.fromEntries([
+    ...counts.map((count) => [nameOf(count), () => window(count)]),
+    ...counts.map((count) => [spunBy(count), () => spinners.spin(count, SPIN_MS)]),
+  ]);
   try {
     const isEnough = (rates) => !isObeyed || (hasRounds(rates, amount) && isExact(rates, counts));
     const rates = await interleave(sides, { isEnough, budgetMs: amount.budgetMs });
-    const steps = counts.map((count) => ({
-      ...{ asked: count, serve: 0, errors: 0, ...served.get(count) },
-      perSecond: mean(rates[nameOf(count)]),
-      ratio: ratioOf(rates[nameOf(counts[0])], rates[nameOf(count)]),
-      ceiling: ratioOf(rates[spunBy(counts[0])], rates[spunBy(count)]).value,
-    }));
     const choice = isObeyed ? chosen(counts, rates) : undefined;
+    const steps = counts.map((count) => stepOf(count, rates, counts[0], served.get(count)));
     return { kind: 'scale', variable, isObeyed, steps, choice };
   } finally {
     load.close();
@@ -88,17 +81,21 @@ export async function tryScale(runner, order, plan, { counts, variable }, amount
   }
 }
 
+/** @returns {Step} */
+const stepOf = (/** @type {number} */ count, rates, /** @type {number} */ first, served) => ({
+  ...{ asked: count, ...served },
+  perSecond: mean(rates[nameOf(count)]),
+  ratio: ratioOf(rates[nameOf(first)], rates[nameOf(count)]),
+  ceiling: ratioOf(rates[spunBy(first)], rates[spunBy(count)]).value,
+});
+
 const nameOf = (/** @type {number} */ count) => `${count} workers`;
 const spunBy = (/** @type {number} */ count) => `${count} spinning`;
 
 /**
  * One window of a closed loop, after a warm-up.
- * @param {import('../measure/load.js').Load} load
- * @param {import('./launch.js').Program} program
- * @param {import('./load.js').Plan} plan
- * @param {number} connections
- * @param {Amount} [amount]
- * @returns {Promise<{ perSecond: number, errors: number }>}
+ * @param {import('../measure/load.js').Load} load @param {import('./launch.js').Program} program
+ * @param {import('./load.js').Plan} plan @param {number} connections @param {Amount} [amount]
  */
 export async function rateOf(load, program, plan, connections, { warmMs, windowMs } = USUAL) {
   const { path, method, headers, body } = plan;
@@ -125,10 +122,10 @@ const isExact = (rates, /** @type {number[]} */ counts) =>
   });
 
 /**
- * The fewest than which no more are surely faster by a few per cent. Pure.
- * @param {number[]} counts  from the fewest up
+ * The fewest workers that no larger number surely beats by 5 %. Pure.
+ * @param {number[]} counts  ascending
  * @param {Record<string, number[]>} rates  by `N workers`
- * @returns {number | undefined}  undefined when the intervals are too wide to tell
+ * @returns {number | undefined}  undefined: the intervals are too wide
  */
 export function chosen(counts, rates) {
   const ratio = (/** @type {number} */ a, /** @type {number} */ b) =>

@@ -1,36 +1,30 @@
 /**
- * Of several that were started alike, one executed nearly all requests. A program that deals by the client's address, or to
- * the worker with the fewest connections, does that to our load, which comes from one address and one after the other: so many
- * clients are sent at once, each from an address of its own, and who executed them is counted.
+ * One of several like processes executed nearly all requests. That is right for a program that deals by address, or to the
+ * process with the fewest connections. So we send many clients at once, each from its own address, and count again.
  */
 import http from 'node:http';
 import net from 'node:net';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
+import { NEARLY_ALL } from './report/findings-processes.js';
 
 const CLIENTS = 16;
-const CONNECTS_WITHIN_MS = 2_000; // to the system's queue: no process needs to be awake
+const CONNECTS_WITHIN_MS = 2_000; // to the accept queue: no process needs to be awake
 const FEW = 100; // requests, for a statement about shares
-/** A share. */
-export const NEARLY_ALL = 0.9;
 
 /**
  * @typedef {object} Spread
  * @property {number} pid  that executed nearly all
- * @property {number[]} peers  pids of those that were started alike, with it
- * @property {number} requests  of the load, that they executed
+ * @property {number[]} peers  the like processes, with that pid
+ * @property {number} requests  of the load, by all of them
  * @property {number} own  of these, by that pid
- * @property {number} [clients]  that came at once, each from its own address; missing when this system has but one
+ * @property {number} [clients]  at once; missing if this system has one address only
  * @property {number} [ownAtOnce]  of these, by that pid
  */
 
-/**
- * Those that do not listen themselves, and get what another one accepts.
- * @param {Omit<import('./facts.js').Facts, 'spread'>} facts
- * @returns {Spread | undefined}
- */
+/** Looks at processes that get connections from another one. @param {Omit<import('./report/facts.js').Facts, 'spread'>} facts */
 export function unevenOf({ processes, load }) {
   if (!load.isFresh) return undefined;
   const there = processes.filter(
@@ -45,10 +39,10 @@ export function unevenOf({ processes, load }) {
   return groups.map(nearlyAllByOne).find((one) => one !== undefined);
 }
 
-/** @param {import('./facts.js').Seen[]} alike @returns {Spread | undefined} */
+/** @param {import('./report/facts.js').Seen[]} alike @returns {Spread | undefined} */
 function nearlyAllByOne(alike) {
   const [top] = [...alike].sort((a, b) => b.requests - a.requests);
-  const isPeer = (/** @type {import('./facts.js').Seen} */ { requests, role, given }) =>
+  const isPeer = (/** @type {import('./report/facts.js').Seen} */ { requests, role, given }) =>
     requests > 0 || (role === 'worker' && given !== undefined && given === top.given);
   const peers = alike.filter(isPeer);
   const requests = peers.reduce((sum, one) => sum + one.requests, 0);
@@ -57,10 +51,8 @@ function nearlyAllByOne(alike) {
 }
 
 /**
- * Is it the same for many clients at once, from many addresses?
- * @param {import('./launch.js').Program} program
- * @param {import('./load.js').Plan} plan
- * @param {Spread} spread
+ * Sends many clients at once, from many addresses.
+ * @param {import('./launch.js').Program} program @param {import('./load.js').Plan} plan @param {Spread} spread
  * @returns {Promise<Spread>}
  */
 export async function tryApart(program, { path, method, headers, body }, spread) {
@@ -90,9 +82,9 @@ const connect = (/** @type {number} */ port, /** @type {string} */ localAddress)
     const socket = net.connect({ host: '127.0.0.1', port, localAddress });
     socket.once('connect', () => resolve(socket.setTimeout(0)));
     socket.setTimeout(CONNECTS_WITHIN_MS, () => socket.destroy(new Error('not accepted')));
-    socket.on('error', () => resolve(undefined)); // macOS has no such address unless told
+    socket.on('error', () => resolve(undefined)); // macOS has no such address by default
   });
 
-/** An agent of one connection that is open already. */
+/** An agent for a connection that is open already. */
 const over = (/** @type {net.Socket} */ socket) =>
   Object.assign(new http.Agent(), { createConnection: () => socket });

@@ -1,41 +1,35 @@
 /**
- * Which function keeps an event loop: the server is started once more, with a thread beside each of its processes that asks for
- * the stack when the loop is silent. That takes memory and a little time, so the first look, from which all the numbers are,
- * is without it.
+ * Finds the function that blocks an event loop: starts the server again, with a thread beside each process that reads the
+ * stack when the loop is silent. That costs memory and time, so all numbers are from the first start, without it.
  *
  * @typedef {object} Stack
  * @property {number} pid
  * @property {number} t
  * @property {string[]} calls  the innermost first: "isPlain (/shop/server.js:14:9)"
- * @property {string} [under]  the path of the request that it had begun last and not yet answered
+ * @property {string} [under]  path of the last request that it began and hadn't answered
  *
- * @typedef {{ seconds: number, seen: Stack[] }} Stacks  after so many seconds there were enough, or the time was up
+ * @typedef {{ seconds: number, seen: Stack[] }} Stacks  seconds: how long the second start ran
  */
 import { startTraffic } from '../measure/traffic.js';
 import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { eventsOf, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
 import { NotUp, launch } from './launch.js';
-import { lastBegun } from './silences.js';
+import { lastBegun } from './report/silences.js';
 
-const LONG_MS = 100; // as the thread has it
+const LONG_MS = 100; // as in stacks.cjs
 const OFTEN = 3; // once may be a cache that fills
 const ENOUGH = 5; // stacks
 const MOST_PER_SECOND = 200; // this process sends them itself
 const MOST_STREAMS = 20;
 
-/** Is it worth a second start? @param {import('./facts.js').Facts} facts */
+/** Worth a second start? @param {import('./report/facts.js').Facts} facts */
 export const isSilent = ({ silences, hangs }) =>
   silences.filter(({ ms }) => ms >= LONG_MS).length >= OFTEN ||
   hangs.some(({ fd }) => fd === undefined);
 
-/**
- * @param {import('../observe/run.js').Runner} runner
- * @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan
- * @returns {Promise<Stacks>}
- */
+/** @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order @param {import('./load.js').Plan} plan @returns {Promise<Stacks>} */
 export async function tryStacks(runner, order, plan) {
   const sinceMs = nowMs();
   try {

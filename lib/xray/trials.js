@@ -1,6 +1,5 @@
 /**
- * What a server does when something happens to it under traffic: a worker is killed, it is told to stop, or to reload.
- * Half of the clients open a connection for each request, half keep theirs; every answer is joined to the server's record.
+ * Trials under traffic: a kill and a stop; reload.js has the third. Half of the clients open a connection for each request.
  *
  * @typedef {import('./launch.js').Up} Up
  * @typedef {import('../observe/timeline.js').Event} Event
@@ -13,34 +12,33 @@
  * @property {number} [pid]  to which the signal went
  * @property {string} [signal]
  * @property {string} [command]  that was run instead
- * @property {{ code: number | null, printed: string }} [failed]  how that command ended, where it failed
+ * @property {{ code: number | null, printed: string }} [failed]  set if that command failed
  * @property {number} atMs
  * @property {number} zeroMs  when the program was started
  * @property {Both} sent
  * @property {Both} lost
- * @property {number} underWay  of those lost: a process had begun them
- * @property {number} repeated  reset on an idle kept connection, and sent once more by our client, as browsers do
+ * @property {number} begun  of those lost: by a process
+ * @property {number} repeated  reset on an idle kept connection and sent again, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind
- * @property {number} [tookMs]  until all was as before, or the program had ended; missing when it never was
- * @property {number} [waitedMs]  for it to be as before
+ * @property {number} [tookMs]  until all was as before, or the program had exited; missing if never
+ * @property {number} [waitedMs]  for that
  * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
- * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request belongs to the
- *   one that had begun last when it was answered or given up
- * @property {{ pid: number, name: string }[]} left  what still ran after the program's first process had ended
- * @property {{ pid: number, name: string }[]} [remaining]  those that served before and were still there after a reload
- * @property {boolean} [isFull]  beside them, as many others served
- * @property {{ pid: number, name: string, error: string }[]} [crashes]  after it was told to stop
- * @property {{ pid: number, name: string, first: string }} [unreached]  it served, and the signal to the first process never came
- *   to it
- * @property {StreamCounts} [streams]  answers without an end of their own that were open when it happened
+ * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request
+ *   belongs to the last that began before its answer
+ * @property {{ pid: number, name: string }[]} left  alive after the program's first process
+ * @property {{ pid: number, name: string }[]} [remaining]  served before, and still alive after a reload
+ * @property {boolean} [isFull]  beside those, as many new ones served
+ * @property {{ pid: number, name: string, error: string }[]} [crashes]  after SIGTERM
+ * @property {{ pid: number, name: string, first: string }} [unreached]  served, and never got the signal
+ * @property {StreamCounts} [streams]  open when it happened
  *
  * @typedef {object} StreamCounts
  * @property {number} open
- * @property {number} ended  by the server, as HTTP has it
+ * @property {number} ended  properly, by the server
  * @property {number} broken  off
- * @property {number} held  until our clients left, at the end
+ * @property {number} held  until our clients left
  * @property {{ pid: number, name: string }[]} holders  that served those
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -55,10 +53,9 @@ const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
 
 /**
- * Kills a process that serves, by SIGKILL, and waits until as many serve as before.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
- * @returns {Promise<Trial | undefined>}  undefined when one process is all there is: none could replace it
+ * Kills a serving process by SIGKILL, and waits until as many serve as before.
+ * @param {Up} up @param {import('./load.js').Plan} plan
+ * @returns {Promise<Trial | undefined>}  undefined: there is only one process, which nothing could replace
  */
 export async function tryKill(up, plan) {
   const servers = serving(up);
@@ -83,25 +80,20 @@ export async function tryKill(up, plan) {
 }
 
 /**
- * Nothing more comes: the process that had forked it has heard of its end, has turned its event loop many times since, waits for
- * no timer, and has started nothing since it was killed; some do that before they hear of the end.
+ * Nothing will replace it: its parent has heard of the exit, has turned its event loop many times since, waits for no timer,
+ * and has started nothing since the kill; some start a replacement before they hear of the exit.
  */
 function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
-  const told = events.findLast((one) => one.what === 'worker-exit' && one.workerPid === pid);
-  if (!told) return false;
-  const since = events.filter((one) => one.pid === told.pid && one.t > killedMs);
-  const beats = since.filter(({ what, t }) => what === 'beat' && t > told.t);
+  const heard = events.findLast((one) => one.what === 'worker-exit' && one.workerPid === pid);
+  if (!heard) return false;
+  const since = events.filter((one) => one.pid === heard.pid && one.t > killedMs);
+  const beats = since.filter(({ what, t }) => what === 'beat' && t > heard.t);
   const isWaiting = beats.some(({ timers }) => timers > 0);
   const hasStarted = since.some(({ what }) => what === 'child');
   return beats.length >= TURNS && !isWaiting && !hasStarted;
 }
 
-/**
- * Sends SIGTERM to the program's first process, as a process manager does.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
- * @returns {Promise<Trial>}
- */
+/** Sends SIGTERM to the program's first process, as a process manager does. @param {Up} up @param {import('./load.js').Plan} plan */
 export async function tryStop(up, plan) {
   const { program } = up;
   const how = /** @type {const} */ ({ kind: 'stop', pid: Number(program.pid), signal: 'SIGTERM' });
@@ -124,7 +116,7 @@ export async function tryStop(up, plan) {
   });
 }
 
-/** Had it got the signal, it would have ended, or its handler would have been called. */
+/** With the signal it would have exited, or called its handler. */
 function unreachedIn(/** @type {Event[]} */ events, { first, target, atMs }) {
   const isHeard = events.some(
     ({ what, pid, t }) => what === 'signal' && pid === target && t > atMs,

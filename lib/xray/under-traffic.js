@@ -1,19 +1,17 @@
-/** What a trial has in common with others: traffic of two kinds, and what became of it. */
+/** What all trials share: traffic on fresh and on kept connections, and what became of it. */
 import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { hasPid, titleOf } from '../observe/processes.js';
 import { groupBy, requestsOf } from '../observe/timeline.js';
-import { ignoreStarved } from '../observe/turn.js';
-import { forClients } from './facts.js';
-import { shortName } from './words.js';
+import { ignoreStarved } from '../observe/cpu-time.js';
+import { forClients } from './report/facts.js';
+import { shortName } from './report/words.js';
 
-/**
- * @typedef {import('./launch.js').Up} Up
- * @typedef {import('./trials.js').Trial} Trial
- * @typedef {import('../measure/traffic.js').Sent} Sent
- * @typedef {import('../observe/timeline.js').Event} Event
- */
+/** @import { Up } from './launch.js' */
+/** @import { Trial } from './trials.js' */
+/** @import { Sent } from '../measure/traffic.js' */
+/** @import { Event } from '../observe/timeline.js' */
 
 const KEPT_CONNECTIONS = 4;
 const MOST_PER_SECOND = 200; // this process sends them itself
@@ -31,11 +29,7 @@ function kindsOf(
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 
-/**
- * Who started those that serve, or else the one that does.
- * @param {Up} up
- * @returns {number | undefined}
- */
+/** The parent of the serving processes, or the only one that serves. @param {Up} up @returns {number | undefined}  its pid */
 export function primaryOf(up) {
   const servers = serving(up);
   const { events } = up.program;
@@ -45,12 +39,12 @@ export function primaryOf(up) {
 }
 
 /**
- * Traffic before, while and after something happens.
+ * Sends traffic before, during and after something happens.
  * @param {Up} up
  * @param {import('./load.js').Plan} plan
  * @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
  * @param {(atMs: number, traffic: { count: () => number, streams: import('../observe/client.js').Streams }) => Promise<any>} watch
- *   what happens, from the moment at which it may; its fields are the trial's
+ *   makes it happen, and returns fields of the trial
  * @returns {Promise<Trial>}
  */
 export async function during({ program }, plan, about, watch) {
@@ -76,7 +70,7 @@ export async function during({ program }, plan, about, watch) {
     sent: split(sent),
     lost: split(lost),
     streams: streamsIn(sent, requests, { events: program.events, atMs }),
-    underWay: lost.filter(({ first }) => isBegun(first, requests)).length,
+    begun: lost.filter(({ first }) => isBegun(first, requests)).length,
     repeated: sent.filter((one) => one.isRepeated && !lost.includes(one)).length,
     errors: Object.fromEntries(
       [...groupBy(lost, howLost)].map(([error, all]) => [error, all.length]),
@@ -84,7 +78,7 @@ export async function during({ program }, plan, about, watch) {
   };
 }
 
-/** What became of the answers without an end that were open at that moment. @returns {import('./trials.js').StreamCounts | undefined} */
+/** The event streams that were open at that moment. @returns {import('./trials.js').StreamCounts | undefined} */
 function streamsIn(/** @type {Sent[]} */ sent, requests, { events, atMs }) {
   const open = sent
     .map(({ answer }) => answer)
@@ -102,7 +96,7 @@ function streamsIn(/** @type {Sent[]} */ sent, requests, { events, atMs }) {
   };
 }
 
-/** To each of several reloads what ended in its time: the first has what came before it, too. */
+/** Assigns requests to the reload during which they ended; the first also gets all earlier ones. */
 function shareOut(/** @type {{ atMs: number }[]} */ each, sent, lost) {
   const ofWhich = ({ first }) =>
     Math.max(
@@ -120,7 +114,7 @@ const howLost = (/** @type {Sent} */ { first, answer }) =>
 
 const isServed = ({ status = 0 }) => status > 0 && status < 500;
 
-/** Whoever comes to a server that stops is refused; lost is what it had begun. */
+/** A stopping server may refuse clients; it loses only requests that it had begun. */
 const begunOnly = (/** @type {Sent[]} */ sent, requests) =>
   sent.filter(({ first }) => first.error && isBegun(first, requests));
 
@@ -129,12 +123,7 @@ const split = (/** @type {Sent[]} */ sent) => ({
   kept: sent.filter(({ isKept }) => isKept).length,
 });
 
-/**
- * The processes that listen on the port for clients and have not ended. Where a server without the probe has the port, those
- * behind it.
- * @param {Up} up
- * @returns {number[]}
- */
+/** Pids of the living processes that listen for clients: on the port, or behind a server without the probe. @param {Up} up */
 export function serving({ program, port, otherPorts }) {
   const listening = program.events.filter(({ what }) => what === 'listening');
   const there = listening.filter((one) => one.port === port);
@@ -147,12 +136,7 @@ export function serving({ program, port, otherPorts }) {
 const endedIn = (/** @type {Event} */ { what, pid, tid, workerPid }) =>
   what === 'exit' && tid === undefined ? [pid] : what === 'worker-exit' ? [workerPid] : [];
 
-/**
- * What a process is called that only events tell of, or the system.
- * @param {import('../observe/timeline.js').Event[]} events
- * @param {number} pid
- * @returns {{ pid: number, name: string }}
- */
+/** A process's name from the events, or else from the system. @param {Event[]} events @param {number} pid */
 export function namedAmong(events, pid) {
   const start = events.find(({ what, tid, ...one }) => what === 'start' && one.pid === pid && !tid);
   if (!start) return { pid, name: titleOf(pid) };

@@ -44,7 +44,7 @@ export default [
 
 /** Waits until nginx answers. */
 async function opened(program) {
-  const isReached = program.turn.limit(STARTS_WITHIN_MS);
+  const isReached = program.cpuTime.limit(STARTS_WITHIN_MS);
   while ((await get(`${program.url}/pid`)).status !== 200) {
     if (isReached())
       throw new Undecided({

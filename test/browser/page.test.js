@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { spawnOurs } from '../../lib/common/child.js';
-import { wrongAnswer } from '../../lib/lessons/answers.js';
+import { wrongAnswer } from '../../lib/lessons/answer-programs.js';
 import { checkFile, loadCheck } from '../../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { UsageError } from '../../lib/common/usage-error.js';
@@ -127,7 +127,7 @@ const states = {
 
 const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
 
-/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').Reach} */
+/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
 function makeReach() {
   let asked = 0;
   return {

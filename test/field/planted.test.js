@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { isLiving } from '../../lib/observe/processes.js';
-import { freePort } from '../../lib/observe/ports.js';
-import { temporaryFolder } from '../../lib/observe/temporary.js';
+import { reservePort } from '../../lib/observe/ports.js';
+import { temporaryFolder } from '../../lib/observe/temporary-folder.js';
 import { forkshop } from '../fixture-root.js';
 import { faults, healthy } from './planted.js';
 
@@ -25,7 +25,7 @@ async function xray(name, { source, flags = [] }) {
   const file = join(folder, `${name.replaceAll(/\W/g, '-')}.mjs`);
   if (source.includes('\n')) writeFileSync(file, source);
   const entry = source.includes('\n') ? file : join(rootFolder, source);
-  const env = { PORT: String(await freePort()), NODE_CLUSTER_WORKERS: '2' };
+  const env = { PORT: String(await reservePort()), NODE_CLUSTER_WORKERS: '2' };
   const seconds = flags.includes('--seconds') ? [] : ['--seconds', '1'];
   const argv = ['xray', entry, '--json', ...seconds, ...flags];
   const { code, stdout, stderr } = await forkshop(rootFolder, argv, env);

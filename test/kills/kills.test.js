@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { updateProgress } from '../../lib/cli/progress.js';
+import { updateProgress } from '../../lib/cli/saved/progress.js';
 import { findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
 import { signal } from '../../lib/observe/processes.js';
 import { limitMs } from '../limits.js';

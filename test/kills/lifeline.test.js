@@ -24,9 +24,9 @@ const exporting = `exportPdf({ root: ${JSON.stringify(rootFolder)}, file: '/none
 
 /** @type {Record<string, Child>} */
 const children = {
-  'spinners, idle': ['lib/measure/ceiling.js', 'createSpinners(2).spin(1, 5)'],
+  'spinners, idle': ['lib/measure/spinners.js', 'createSpinners(2).spin(1, 5)'],
   'spinners, at work': [
-    'lib/measure/ceiling.js',
+    'lib/measure/spinners.js',
     '(createSpinners(2).spin(2, 600_000), later(300))',
   ],
   'load, idle': [
@@ -42,7 +42,7 @@ const children = {
     '(createOpenLoop().fire({ url, ratePerSecond: 10, durationMs: 600_000 }), later(300))',
   ],
   'keeper, and a program': [
-    'lib/observe/run.js',
+    'lib/observe/runner.js',
     `createRunner().start({ entry: ${JSON.stringify(idle)} }).then((one) => one.until((events) => events.length > 0))`,
   ],
   'compile cache': [

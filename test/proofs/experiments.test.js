@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
-import { placesOf } from '../../lib/lessons/places.js';
+import { lessonPaths } from '../../lib/lessons/lesson-paths.js';
 import { createLab } from '../../lib/check/lab.js';
-import { Starved } from '../../lib/observe/turn.js';
+import { Starved } from '../../lib/observe/cpu-time.js';
 import { findTool } from '../../lib/tools/tools.js';
 import { createSlots } from '../slots.js';
 
@@ -18,7 +18,7 @@ const wanted = process.env.FORKSHOP_LESSON;
 
 for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key === wanted)) {
   test(key, { concurrency: true }, async (t) => {
-    const file = join(rootFolder, placesOf(key).experiments);
+    const file = join(rootFolder, lessonPaths(key).experiments);
     assert.ok(existsSync(file), 'The lesson has no experiments.');
     /** @type {import('../../lib/check/lab.js').Experiment[]} */
     const experiments = (await import(pathToFileURL(file).href)).default;

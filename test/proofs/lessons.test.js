@@ -9,9 +9,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { findLesson, listLessons, rootFolder } from '../../lib/lessons/catalog.js';
-import { answersOf, makeAnswer } from '../../lib/lessons/answers.js';
+import { makeAnswer } from '../../lib/lessons/answer-programs.js';
+import { answersOf } from '../../lib/lessons/answers.js';
 import { findTool } from '../../lib/tools/tools.js';
-import { openOnes } from '../../lib/verdict/tally.js';
+import { openPromises } from '../../lib/verdict/tally.js';
 import { limitMs } from '../limits.js';
 import { Watched, until } from '../nothing-left.js';
 import { createSlots } from '../slots.js';
@@ -23,7 +24,7 @@ const slots = createSlots(AT_ONCE);
 
 /**
  * @typedef {import('../../lib/check/run-check.js').CheckResult} CheckResult
- * @typedef {import('../../lib/lessons/answers.js').Made & { breaks: string[], only?: string }} Answer  only: the promise
+ * @typedef {import('../../lib/lessons/answer-programs.js').AnswerSource & { breaks: string[], only?: string }} Answer  only: the promise
  *   that is judged; the whole lesson unless told
  */
 
@@ -196,7 +197,7 @@ function assertBreaks({ breaks }, result) {
  * @param {CheckResult} result
  */
 function assertSays({ says }, result) {
-  const [first] = openOnes(result);
+  const [first] = openPromises(result);
   if (says === undefined || first?.verdict !== 'failed') return;
   const message = `${first.got} ${first.why ?? ''}`;
   assert.ok(message.includes(says), `It says: ${message}`);

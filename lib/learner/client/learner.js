@@ -10,7 +10,7 @@ import { tellMap } from './lesson-map.js';
 import { createNumbers } from './measured.js';
 import { all, make } from '../../web/client/elements.js';
 import { createPrediction } from './prediction.js';
-import { createReach } from './page-actions.js';
+import { createPageActions } from './page-actions.js';
 import { createVerdict } from './verdict.js';
 import { createViews } from './tabs.js';
 
@@ -33,7 +33,7 @@ const numbers = createNumbers(document.getElementById('numbers'), { key, activit
 const hand = createHand(document.getElementById('hand'));
 const ballot = createBallot(document.getElementById('ballot'));
 
-createReach(document.getElementById('reach'), { key, activity, experiments });
+createPageActions(document.getElementById('reach'), { key, activity, experiments });
 addCopyButtons();
 listen();
 
@@ -94,10 +94,11 @@ function tellUnkept(why) {
   place.hidden = !why;
 }
 
-/** When a lesson has passed: where the next one is. */
-function tellNext({ passed, current }) {
+/** When a lesson has passed, and nothing of it fails now: where the next one is. */
+function tellNext({ passed, current, check }) {
   const next = document.getElementById('next');
-  next.hidden = !passed.includes(key) || key === current;
+  const fails = check?.promises.some(({ verdict }) => verdict === 'failed');
+  next.hidden = !passed.includes(key) || key === current || Boolean(fails);
   const [pill] = all(`.pills a[data-key="${CSS.escape(current)}"]`);
   if (next.hidden || !pill) return;
   const link = next.querySelector('a');

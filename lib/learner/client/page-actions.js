@@ -7,7 +7,7 @@ import { showSpot } from './spot-fault.js';
  * @param {HTMLElement} section
  * @param {{ key: string, activity: import('./activity.js').Activity, experiments: { open: Function, close: Function } }} page
  */
-export function createReach(section, { key, activity, experiments }) {
+export function createPageActions(section, { key, activity, experiments }) {
   const desk = make('div', { className: 'desk' });
   const line = make('p', { className: 'buttons' });
   /** @type {HTMLButtonElement | undefined} */

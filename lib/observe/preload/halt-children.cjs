@@ -1,0 +1,18 @@
+/**
+ * Preloaded to test a server that dies before its child has read its file: each process except the first, whose parent is
+ * FORKSHOP_HALT_BELOW, the keeper, stops itself after the report of its start and before the first line of its file, until SIGCONT.
+ * Nothing stops on Windows.
+ */
+'use strict';
+
+const { isMainThread } = require('node:worker_threads');
+
+if (isMainThread && process.ppid !== Number(process.env.FORKSHOP_HALT_BELOW)) halt();
+
+function halt() {
+  try {
+    process.kill(process.pid, 'SIGSTOP');
+  } catch {
+    // Windows
+  }
+}

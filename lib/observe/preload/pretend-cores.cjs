@@ -1,0 +1,16 @@
+/**
+ * Preloaded to pretend FORKSHOP_PRETEND_CORES cores in os.availableParallelism() and navigator.hardwareConcurrency. os.cpus() keeps
+ * its true result: it isn't the function to ask.
+ */
+'use strict';
+
+const { syncBuiltinESMExports } = require('node:module');
+const os = require('node:os');
+
+const cores = Number(process.env.FORKSHOP_PRETEND_CORES);
+
+os.availableParallelism = () => cores;
+syncBuiltinESMExports();
+if (globalThis.navigator) {
+  Object.defineProperty(globalThis.navigator, 'hardwareConcurrency', { value: cores });
+}
