@@ -40,7 +40,9 @@ const browser = await openBrowser();
 const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
 context.setDefaultTimeout(LIMIT_MS);
 const [wall, speaker] = [await context.newPage(), await context.newPage()];
-const faults = [wall, speaker].flatMap((page) => watchFaults(page, deck.url));
+const watched = [wall, speaker].map((page) => watchFaults(page, deck.url)); // these grow
+/** @type {string[]} */
+const faults = [];
 await wall.goto(deck.url);
 await wall.waitForSelector('.reveal.ready');
 await speaker.goto(`${deck.url}speaker?plan=${plan}`);
@@ -67,7 +69,7 @@ if (at === slides.length && back !== slides[at - 1].id && back !== slides[at - 2
   tell(`PageUp has led to ${back}`);
 await browser.close();
 await deck.close();
-for (const fault of faults) console.log(fault);
+for (const fault of watched.flat()) tell(fault);
 console.log(
   `${at - first} of ${slides.length} slides, ${steps} steps, ${demos} demos: ${faults.length} faults`,
 );

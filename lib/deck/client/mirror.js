@@ -16,7 +16,7 @@ export function createMirror(send) {
       const figure = slide.querySelector('figure.demo[data-seen]');
       if (!figure || performance.now() < nextMs) return;
       nextMs = performance.now() + SELDOM_MS;
-      const html = still(figure).outerHTML;
+      const html = htmlOf(still(figure));
       if (html !== sent) send({ id: slide.id, html });
       sent = html;
     },
@@ -33,7 +33,18 @@ export function createMirror(send) {
  */
 export function showStill(view, html) {
   const figure = view.querySelector('figure.demo');
-  if (figure) figure.outerHTML = html;
+  if (!figure) return;
+  figure.outerHTML = html;
+  for (const one of all('[data-style]', view)) one.style.cssText = one.dataset.style ?? '';
+}
+
+/** A style that stands in HTML is refused by the page's policy; a script may set it. */
+function htmlOf(/** @type {HTMLElement} */ copy) {
+  for (const one of all('[style]', copy)) {
+    one.dataset.style = one.style.cssText;
+    one.removeAttribute('style');
+  }
+  return copy.outerHTML;
 }
 
 /** A copy in which nothing can be pressed. @param {Element} figure  @returns {HTMLElement} */
