@@ -22,11 +22,11 @@ let count = 0;
  * @param {{ height?: () => number, width?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void,
  *   isStretch?: boolean, sinceMs?: number, moments?: import('./xray-moments.js').Moment[] }} [options]
  *   height: in px of the drawing's width; onPoint: gets the words for the mark under the pointer, '' for none; isStretch: the
- *   axis ends with the last event; sinceMs, moments: see xray-layout.js
+ *   axis ends with the last event; hasLegend, sinceMs, moments: see xray-layout.js
  */
 export function createXray(
   element,
-  { height = () => HEIGHT, width, hasLegend = true, onPoint, isStretch, sinceMs, moments } = {},
+  { height = () => HEIGHT, width, onPoint, isStretch, ...view } = {},
 ) {
   let story = createStory();
   const expected = createStory();
@@ -36,15 +36,14 @@ export function createXray(
   if (onPoint) followPointer(sheet, onPoint);
   /** @type {ReturnType<typeof sizeOf> | undefined} */
   let room;
-  /** @type {Pick<ReturnType<typeof arrange>, 'x' | 'marked'>} */
-  let drawn = { x: () => 0, marked: [] };
+  /** @type {ReturnType<typeof arrange> | undefined} */
+  let drawn;
   return {
     take: (message) => tell(story, message),
     rows: () => rowsOf(story),
     /** The x of a time, in the last drawing. */
-    xOf: (/** @type {number} */ ms) => drawn.x(ms),
-    /** The moments in the last drawing. */
-    marked: () => drawn.marked,
+    xOf: (/** @type {number} */ ms) => drawn?.x(ms) ?? 0,
+    marked: () => drawn?.marked ?? [],
     /** Starts again with an empty story. */
     forget: () => void (story = createStory()),
     /** Draws the lanes of a recording before the first event. @param {any[]} messages */
@@ -55,13 +54,11 @@ export function createXray(
     /** @param {number} [nowMs]  on the timeline's clock; without it the story is complete, and all of it is drawn */
     draw(nowMs) {
       const { shown, ...frame } = frameOf(story, { expected, nowMs, isStretch });
-      const arranged = arrange(shown, {
-        ...frame,
-        ...{ height: height(), width: width?.(), sinceMs, moments, hasLegend },
+      drawn = arrange(shown, {
+        ...{ ...view, ...frame, height: height(), width: width?.() },
         ...{ expected: room, memo, widthOf },
       });
-      drawn = arranged;
-      sheet.show(arranged);
+      sheet.show(drawn);
       const label = frame.isEmpty ? emptyWords(shown) : words(story);
       if (nowMs === undefined) sheet.svg.setAttribute('aria-label', label);
     },
