@@ -342,12 +342,12 @@ describe('the last check of each lesson', () => {
     state.end({ verdict: 'failed', seconds: 1 });
     const other = { one: 'something else' };
     state.begin({ ...known('b', { promises: other }), file: 'server.js' });
-    const [a, b] = ['a', 'b'].map((key) => /** @type {any} */ (state.told(key)));
+    const [a, b] = ['a', 'b'].map((key) => /** @type {any} */ (state.snapshot(key)));
     assert.deepEqual([a.verdict, a.said], ['failed', '0 hold, 1 fails, 1 to come']);
     assert.deepEqual([a.programs, a.promises[0].programs], [[], undefined], 'these are gone');
     assert.deepEqual([b.isOver, b.promises[0].sentence], [false, 'something else']);
     assert.equal(state.newest()?.lesson.key, 'b');
-    assert.equal(state.told('c'), null);
+    assert.equal(state.snapshot('c'), null);
   });
 
   test('is the one before, where another lesson was saved in its middle', () => {
@@ -355,9 +355,9 @@ describe('the last check of each lesson', () => {
     state.begin({ ...known('a'), file: 'server.js' });
     state.end({ verdict: 'passed', isWhole: true, seconds: 1 });
     state.begin({ ...known('a', { before: { one: 'passed' } }), file: 'server.js' });
-    assert.deepEqual(verdicts(state.told('a')), ['one held', 'two waiting']);
+    assert.deepEqual(verdicts(state.snapshot('a')), ['one held', 'two waiting']);
     state.begin({ ...known('b'), file: 'server.js' });
-    const told = /** @type {any} */ (state.told('a'));
+    const told = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual([told.isOver, told.verdict], [true, 'passed']);
   });
 
@@ -365,7 +365,7 @@ describe('the last check of each lesson', () => {
     const state = createCheckState(() => {});
     const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
     state.know(known('a'), kept(at[0]));
-    const first = /** @type {any} */ (state.told('a'));
+    const first = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual(verdicts(first), ['one failed', 'two held']);
     assert.deepEqual(
       [first.at, first.isElsewhere, first.said],
@@ -376,14 +376,14 @@ describe('the last check of each lesson', () => {
       known('a'),
       kept(at[1], { verdict: 'passed', promises: [decided('one', 'passed').promise] }),
     );
-    const second = /** @type {any} */ (state.told('a'));
+    const second = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual([second.verdict, second.isElsewhere], ['passed', true]);
     assert.equal(state.newest()?.lesson.key, 'a');
     state.begin({ ...known('a'), file: 'server.js' });
     state.adopt(known('a'), kept('2026-11-28T12:00:00.000Z'));
-    assert.equal(state.told('a')?.isOver, false, 'what is checked here is newer');
+    assert.equal(state.snapshot('a')?.isOver, false, 'what is checked here is newer');
     state.know(known('b'), undefined, at[0]);
-    assert.deepEqual([state.told('b')?.isIdle, state.told('b')?.passedAt], [true, at[0]]);
+    assert.deepEqual([state.snapshot('b')?.isIdle, state.snapshot('b')?.passedAt], [true, at[0]]);
   });
 });
 

@@ -251,7 +251,7 @@ describe('from the page', () => {
 
 test('an activity tells how it ended, whatever happens to it', async () => {
   const told = /** @type {any[]} */ ([]);
-  const activity = createActivity(() => told.push(activity.told()));
+  const activity = createActivity(() => told.push(activity.snapshot()));
   const { signal } = new AbortController();
   const perform = (/** @type {(doing: any) => Promise<object>} */ act, end = signal) =>
     activity.perform({ kind: 'experiment', lesson: key }, act, end);

@@ -29,13 +29,12 @@ export function createEvidence(section, options = {}) {
   const parts = furnish(section, { title, heading });
   const timeline = createTimeline(parts);
   const entitle = () => {
-    const isEarlier = shown && newest !== undefined && shown.check.id !== newest;
-    parts.title.textContent = isEarlier ? EARLIER_CHECK : title;
+    const isNewest = !shown || newest === undefined || shown.check.id === newest;
+    parts.title.textContent = isNewest ? title : EARLIER_CHECK;
   };
   /** @type {{ check: any, promise: any } | undefined} the promise is the one that the learner has opened */
   let shown;
-  /** @type {number | undefined} the id of the newest check */
-  let newest;
+  let newest; // the id of the newest check
   let loads = 0;
 
   async function load(/** @type {number} */ program) {
@@ -43,21 +42,20 @@ export function createEvidence(section, options = {}) {
     const path = `/${room}/${shown?.check.id}/${program}.json`;
     const evidence = await read(path);
     if (mine !== loads) return;
+    if (evidence) section.dataset.from = path;
     entitle();
     section.hidden = false;
-    if (evidence) section.dataset.from = path;
     showLoaded({ parts, timeline }, evidence, { promise: shown?.promise, program });
   }
   parts.program.addEventListener('change', () => load(Number(parts.program.value)));
 
   return {
-    /** A check with this id has begun, so the evidence on the page may be of an earlier check. @param {number} id */
-    outdate(id) {
+    /** A check with this id has begun, so the evidence on the page may be of an earlier check. */
+    outdate(/** @type {number} */ id) {
       newest = id;
       entitle();
     },
-    /** @param {any} check  @param {any} [promise]  the one that is open */
-    show(check, promise) {
+    show(/** @type {any} */ check, /** @type {any} */ promise = undefined) {
       shown = { check, promise };
       const first = firstProgram(check, promise);
       if (first === undefined) return void (section.hidden = true);
