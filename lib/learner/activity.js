@@ -17,9 +17,7 @@ import { createRunningPrograms } from './running-programs.js';
 
 const OURS = 'That went wrong, and it is a fault of Forkshop: see the terminal.';
 
-/**
- * @param {() => void} onChange
- */
+/** @param {() => void} onChange */
 export function createActivity(onChange) {
   let id = 0;
   /** @type {any} */
@@ -39,7 +37,6 @@ export function createActivity(onChange) {
 
   return {
     snapshot: () => now && { ...now, programs: programs.list() },
-    /** The evidence of one program of an activity; undefined when it is not kept. */
     evidence: (/** @type {number} */ of, /** @type {number} */ number) =>
       now && of === now.id ? programs.evidence(number) : undefined,
     isRunning: () => Boolean(now && !now.isOver),
@@ -47,8 +44,8 @@ export function createActivity(onChange) {
     /** Performs an activity until its end, or the signal; never rejects. @param {About} about @param {Act} act @param {AbortSignal} signal */
     async perform(about, act, signal) {
       id += 1;
-      stop = new AbortController();
-      const ended = AbortSignal.any([signal, stop.signal]);
+      stop = stoppedBy(signal);
+      const { signal: ended } = stop;
       programs = createRunningPrograms(promises);
       now = { id, ...about, promises: [], isOver: false };
       onChange();
@@ -61,7 +58,13 @@ export function createActivity(onChange) {
   };
 }
 
-/** @returns {{ fault: string }} */
+function stoppedBy(/** @type {AbortSignal} */ outer) {
+  const stop = new AbortController();
+  if (outer.aborted) stop.abort();
+  outer.addEventListener('abort', () => stop.abort(), { signal: stop.signal });
+  return stop;
+}
+
 function faultOf(/** @type {any} */ error) {
   const words = wordsOf(error);
   if (!words) console.error(error);

@@ -1,20 +1,11 @@
 /**
  * The plain objects that the page gets of a check, promise by promise.
  *
- * @typedef {object} PromiseView  a promise, as the page shows it
- * @property {string} id
- * @property {number} [task]  its number in the text
- * @property {string} sentence
- * @property {import('../verdict/outcome.js').Verdict | 'waiting' | 'held'} verdict  waiting: not judged yet, or not
- *   this time; held: the same, and it held when last judged
- * @property {string} [expected]
- * @property {string} [got]
- * @property {string} [why]
- * @property {string} [try]
- * @property {string} [output]
- * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
- * @property {number[]} [programs]  started for it
- * @property {boolean} [isAgain]  it failed the last time as well, so the page shows at once what to try
+ * @typedef {{ id: string, task?: number, sentence: string, verdict: import('../verdict/outcome.js').Verdict | 'waiting' | 'held',
+ *   shows?: { program: number, moments: import('../verdict/outcome.js').Moment[] }, programs?: number[], isAgain?: boolean } &
+ *   Partial<Record<'expected' | 'got' | 'why' | 'try' | 'output', string>>} PromiseView  a promise, as the page shows it; waiting:
+ *   not judged yet, or not this time; held: the same, and it held when last judged; programs: started for it; isAgain: it
+ *   failed the last time as well, so the page shows at once what to try
  *
  * @typedef {object} Known  a lesson, before its check
  * @property {{ key: string, number: number, title: string }} lesson

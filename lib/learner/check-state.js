@@ -23,10 +23,7 @@ import { createRunningPrograms } from './running-programs.js';
  * @property {() => void} onChange
  */
 
-/**
- * @param {() => void} onChange
- * @param {string} [root]  cut from paths
- */
+/** @param {() => void} onChange  @param {string} [root]  cut from paths */
 export function createCheckState(onChange, root) {
   let lastId = 0;
   const programs = createRunningPrograms(() => []);
@@ -60,7 +57,6 @@ export function createCheckState(onChange, root) {
     promise: (/** @type {Decided} */ decided) => addPromise(store, decided),
     /** @param {object} result  of the whole check */
     end: (result) => endCheck(store, result),
-    /** The evidence of one program of one check; undefined when it is not kept. */
     evidence: (/** @type {number} */ of, /** @type {number} */ number) =>
       store.newest && of === store.newest.id ? store.programs.evidence(number) : undefined,
   };
@@ -76,7 +72,6 @@ function snapshotOf(/** @type {Store} */ { newest, programs }, check) {
 
 const put = (/** @type {Store} */ { checks }, check) => checks.set(check.lesson.key, check);
 
-/** Changes the newest check. */
 function update(/** @type {Store} */ store, more) {
   store.newest = { ...store.newest, ...more };
   put(store, store.newest);

@@ -18,7 +18,7 @@
  * @typedef {object} Spots
  * @property {{ file: string, hunks: { line: number, lines: string[] }[] }[][]} changes
  * @property {{ id: string, sentence: string }[]} promises
- * @property {string} right  what is said of a change that breaks none
+ * @property {string} right  the answer to a change that breaks none
  */
 import {
   findExperiment,

@@ -8,10 +8,7 @@ import { sendEvidence } from '../web/evidence.js';
 import { mountPageActions } from './page-actions.js';
 import { demandToken, send } from '../web/server.js';
 
-/**
- * @typedef {import('./serve.js').Lesson} Lesson
- * @typedef {import('./serve.js').Learner} Learner
- */
+/** @typedef {import('./serve.js').Lesson} Lesson  @typedef {import('./serve.js').Learner} Learner */
 
 /**
  * A lesson, before its check.
@@ -38,10 +35,7 @@ export async function knownOf(root, { key, number, title, text }, { before }) {
  * @property {ReturnType<typeof import('./activity.js').createActivity>} activity
  */
 
-/**
- * @param {import('express').Express} app
- * @param {Mounted} options
- */
+/** @param {import('express').Express} app  @param {Mounted} options */
 export function mountLearner(app, options) {
   const { root, token, lessons, learner, pages, activity } = options;
   const find = (request, response, next) => {
@@ -110,7 +104,6 @@ function mountCheck(app, find, { token, learner, pages }) {
   });
 }
 
-/** The learner's hand on the board of a class. */
 function mountHand(app, { token, hand, pages }) {
   app.post('/hand/:place', demandToken(token), (request, response) => {
     hand.turn(request.params.place === 'up');

@@ -98,7 +98,6 @@ function pageState(/** @type {string} */ key, { learner, state, activity }) {
   };
 }
 
-/** Shows each new verdict of another terminal. */
 function followVerdicts(
   /** @type {ReturnType<typeof createCheckState>} */ state,
   { root, lessons, learner },

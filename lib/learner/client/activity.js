@@ -13,7 +13,6 @@ export function createActivity(place) {
   const words = make('span', {});
   const stop = stopButton();
   place.append(words, ' ', stop);
-  /** @type {Set<(activity: any) => void>} */
   const waiting = new Set();
   let last;
   return {

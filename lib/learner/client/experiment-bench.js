@@ -8,9 +8,7 @@ let count = 0;
 /** @param {{ key: string, activity: import('./activity.js').Activity }} page */
 export function createBench({ key, activity }) {
   const section = make('section', { className: 'bench', hidden: true });
-  /** @type {HTMLElement | undefined} */
   let opener;
-  /** @type {any[] | undefined} */
   let experiments;
 
   function close() {

@@ -4,10 +4,7 @@ import { createBench } from './experiment-bench.js';
 
 const COMMAND = /^(?:\$ )?npm run try lesson-(\d+)(?: ([a-z0-9-]+))?$/;
 
-/**
- * @param {HTMLElement} text
- * @param {{ key: string, number: string, activity: import('./activity.js').Activity }} page
- */
+/** @param {HTMLElement} text  @param {{ key: string, number: string, activity: import('./activity.js').Activity }} page */
 export function createExperiments(text, { key, number, activity }) {
   const bench = createBench({ key, activity });
   for (const code of all('code', text)) {

@@ -7,10 +7,7 @@ const WIDTH = 560;
 const NAMES = 194; // px, for the longest name in a narrow window, where words are larger
 const ROW = 34;
 
-/**
- * @param {HTMLElement} place
- * @param {{ key: string, activity: import('./activity.js').Activity }} page
- */
+/** @param {HTMLElement} place  @param {{ key: string, activity: import('./activity.js').Activity }} page */
 export function createNumbers(place, { key, activity }) {
   const { button, status } = solutionMeter(key, activity);
   return {

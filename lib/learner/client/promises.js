@@ -14,7 +14,6 @@ const OPEN = ['failed', 'inconclusive'];
 
 /** @param {HTMLElement} place  @param {{ pick: (id: string) => void }} actions */
 export function createPromises(place, { pick }) {
-  /** @type {Map<string, HTMLElement>} */
   const items = new Map(all('li[data-id]', place).map((item) => [String(item.dataset.id), item]));
   const tasks = new Map(all('details.task', place).map((one) => [String(one.dataset.task), one]));
   const itemOf = ({ id }) => {

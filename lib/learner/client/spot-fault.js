@@ -6,10 +6,7 @@ import { diffOf } from './diff-and-reset.js';
 import { make } from '../../web/client/elements.js';
 import { SIGNS } from './promises.js';
 
-/**
- * @param {HTMLElement} place
- * @param {{ key: string, activity: import('./activity.js').Activity }} page
- */
+/** @param {HTMLElement} place  @param {{ key: string, activity: import('./activity.js').Activity }} page */
 export async function showSpot(place, { key, activity }) {
   place.replaceChildren(note('One moment.'));
   const { value, fault } = await ask(`/lessons/${key}/spot`);

@@ -15,10 +15,7 @@ let count = 0;
 
 /** @typedef {ReturnType<typeof furnish>} Parts */
 
-/**
- * @param {HTMLElement} section
- * @param {{ title: string, heading: 'h3' | 'h4' }} options
- */
+/** @param {HTMLElement} section  @param {{ title: string, heading: 'h3' | 'h4' }} options */
 export function furnish(section, { title: textContent, heading }) {
   count += 1;
   const title = make(heading, { id: `evidence-title-${count}`, textContent });

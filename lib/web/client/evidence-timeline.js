@@ -21,11 +21,8 @@ const HEIGHT = 460;
 
 /** @param {import('./evidence-parts.js').Parts} parts */
 export function createTimeline(parts) {
-  /** @type {any} */
   let evidence;
-  /** @type {import('./time-stretch.js').Moment[]} */
   let moments = [];
-  /** @type {ReturnType<typeof createStretch>} */
   let stretch;
   let drawnFor = 0; // px of the page
 
@@ -56,7 +53,6 @@ export function createTimeline(parts) {
   };
 }
 
-/** Calls `move` for each button and key. */
 function addMoves({ moves, drawing }, move) {
   for (const [change, button] of Object.entries(moves))
     button.addEventListener('click', () => move(change));

@@ -32,7 +32,7 @@ export function createEvidence(section, options = {}) {
     const isNewest = !shown || newest === undefined || shown.check.id === newest;
     parts.title.textContent = isNewest ? title : EARLIER_CHECK;
   };
-  /** @type {{ check: any, promise: any } | undefined} the promise is the one that the learner has opened */
+  /** @type {{ check: any, promise: any } | undefined} promise: open on the page */
   let shown;
   let newest; // the id of the newest check
   let loads = 0;

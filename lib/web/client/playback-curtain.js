@@ -1,7 +1,4 @@
-/**
- * Plays an X-ray: a curtain moves off the drawing to the right, slowly enough to follow, and a badge says how much slower than
- * the run that is. The learner can pause it, and move it to any moment.
- */
+/** Plays an X-ray: a curtain moves off the drawing to the right, slowly enough to follow; a badge says how slowly. */
 import { make } from './elements.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -15,12 +12,9 @@ const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
  *   time
  */
 
-/** The controls of the playback: hang() gives them a drawing. */
 export function createCurtain() {
   const { line, play, time, badge } = controls();
-  /** @type {Drawing} */
   let drawing;
-  /** @type {(() => void) | undefined} */
   let stop;
 
   const pause = () => {
@@ -101,7 +95,6 @@ function cover({ svg, x }, atMs) {
  */
 function animate(from, lengthMs, onShare) {
   const sinceMs = performance.now();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const step = () => {
     const share = Math.min(1, from + (performance.now() - sinceMs) / lengthMs);

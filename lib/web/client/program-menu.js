@@ -15,7 +15,6 @@ export function offerPrograms(select, check, { promise, chosen }) {
   select.value = String(chosen);
 }
 
-/** @returns {{ label: string, starts: { value: number, words: string }[] }[]} */
 function groupsOf({ programs, promises = [] }, chosen) {
   const left = new Set(programs.keys());
   const groups = [chosen, ...promises].map((one) => ({

@@ -1,10 +1,7 @@
 /** The requests of an X-ray's clients, as plain objects: a bar for each, with a sign at its end, and words if there is room. */
 import { cross, spoken, tick } from './xray-shapes.js';
 
-/**
- * @typedef {import('./xray-shapes.js').Mark} Mark
- * @typedef {import('./xray-labels.js').Label} Label
- */
+/** @typedef {import('./xray-shapes.js').Mark} Mark  @typedef {import('./xray-labels.js').Label} Label */
 
 const MOST_NAMED = 8; // requests that have their own words
 
@@ -60,7 +57,6 @@ function barMark(bar, zeroMs) {
 const hasSign = ({ isFine, height, to, sign, next }) =>
   !isFine || (height >= 7 && to + sign + 4 < next);
 
-/** @returns {Mark} */
 function signMark({ key, isFine, from, to, middle, sign }) {
   const at = isFine
     ? { class: 'done', d: tick(to + 2, middle, sign) }
@@ -68,7 +64,6 @@ function signMark({ key, isFine, from, to, middle, sign }) {
   return { key: `sign ${key}`, layer: 'clients', tag: 'path', at };
 }
 
-/** @returns {Label} */
 function durationLabel({ key, path, fromMs, toMs, from, to, middle, sign }, size) {
   const ms = toMs - fromMs;
   const short = `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;

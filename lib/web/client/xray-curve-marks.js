@@ -1,16 +1,12 @@
 /** The curves of an X-ray, as plain objects: counts over time, drawn below the lanes. */
 import { CURVE, RIGHT, SMALL, laneLabel, px } from './xray-shapes.js';
 
-/**
- * @typedef {import('./xray-shapes.js').Mark} Mark
- * @typedef {import('./xray-labels.js').Label} Label
- */
+/** @typedef {import('./xray-shapes.js').Mark} Mark  @typedef {import('./xray-labels.js').Label} Label */
 
 /** One curve: a line for each count, on the time axis of the lanes. @returns {{ marks: Mark[], labels: Label[] }} */
 export function curveMarks({ name, label, most, names, points, y, x, fromMs }, scale) {
   const [top, bottom] = [y + 34, y + CURVE - 8];
   const level = (value) => bottom - (value / most) * (bottom - top);
-  /** @type {Label[]} */
   const labels = [
     laneLabel(`curve ${name}`, name, (top + bottom) / 2, scale),
     {
@@ -34,7 +30,6 @@ export function curveMarks({ name, label, most, names, points, y, x, fromMs }, s
     const text = `${series}: at most ${peak.values[index]} seen`;
     const baseline = level(peak.values[index]) - 10;
     const along = [0.5, 0.3, 0.7, 0.1].map((part) => x(fromMs) + part * scale.width);
-    /** @type {Label['spots']} */
     const spots = [
       { x: x(peak.ms) + 12, y: baseline + 6 },
       ...along.map((at) => ({ x: at, y: baseline })),

@@ -21,7 +21,6 @@ const BELOW = 0.27;
 const meet = (/** @type {Box} */ a, /** @type {Box} */ b) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** @returns {Box} */
 function boxOf(width, size, { x, y, anchor = 'start' }) {
   const left = { start: x, middle: x - width / 2, end: x - width }[anchor];
   return { left, right: left + width, top: y - ABOVE * size, bottom: y + BELOW * size };
@@ -30,7 +29,7 @@ function boxOf(width, size, { x, y, anchor = 'start' }) {
 /**
  * @param {Label[]} labels  the most important first
  * @param {{ area: Box, widthOf: (text: string, size: number) => number, free?: Box[] }} options  free: to be kept clear
- * @returns {(Label & { x: number, y: number, anchor: string })[]}  without those that found no room
+ * @returns {(Label & { x: number, y: number, anchor: string })[]}  without labels that found no room
  */
 export function placeLabels(labels, { area, widthOf, free: kept = [] }) {
   const taken = [...kept];

@@ -114,7 +114,6 @@ function doneAt({ panels, margin, lane, spanMs }, memo = createMemo()) {
   return memo.marks;
 }
 
-/** @returns {Panel} */
 const wholeOf = (story) => ({
   key: 'all',
   fromMs: story.originMs,
@@ -122,7 +121,6 @@ const wholeOf = (story) => ({
   asked: [...story.asked.values()],
 });
 
-/** @returns {Panel} */
 const asPanel = (/** @type {import('./xray-story.js').Side} */ side) => ({
   ...side,
   key: String(side.root.pid),
@@ -150,7 +148,6 @@ function axisMarks({ margin, width, full, sinceMs, spanMs, axisY, widthOf }) {
   });
 }
 
-/** @returns {Mark} */
 const wordsOf = ({ key, text, kind = 'says', size, x, y, anchor }) => ({
   key: `text ${key}`,
   layer: 'words',

@@ -10,8 +10,6 @@ const GAP = 18;
 
 const box = (x, y) => ({ x, y: y - 14, width: 28, height: 16 });
 const path = (d) => (x, y) => ({ d: `M${x} ${y} ${d}` });
-
-/** @type {Record<string, Sign>} */
 const SIGNS = {
   waiting: { name: 'waits', kind: 'waiting', at: box },
   answered: { name: 'answered', kind: 'answered', at: box },

@@ -3,18 +3,13 @@ import { clientMarks } from './xray-client-marks.js';
 import { BRACKET, LARGE, RIGHT, boxOf, crossOver, laneLabel, px, spoken } from './xray-shapes.js';
 import { endOf, heirsOf, nameOf } from './xray-story.js';
 
-/**
- * @typedef {import('./xray-shapes.js').Mark} Mark
- * @typedef {import('./xray-labels.js').Label} Label
- */
+/** @typedef {import('./xray-shapes.js').Mark} Mark  @typedef {import('./xray-labels.js').Label} Label */
 
 /** All marks of a panel, and their words. @returns {{ marks: Mark[], labels: Label[] }} */
 export function panelMarks(story, panel, scale) {
   const { processes, lanesY, key } = panel;
   const { lane } = scale;
-  /** @type {Mark[]} */
   const marks = [];
-  /** @type {Label[]} */
   const labels = [];
   const add = (found) => (marks.push(...found.marks), labels.push(...found.labels));
   const yOf = new Map(processes.map((one, index) => [one, lanesY + index * lane]));
@@ -31,7 +26,6 @@ export function panelMarks(story, panel, scale) {
   return { marks, labels };
 }
 
-/** Spans the first request to the last response, with its length. */
 function bracketMarks({ key, x, fromMs, lengthMs, bracketY }) {
   const [from, to] = [x(fromMs), x(fromMs + lengthMs)];
   const y = bracketY + BRACKET / 2 + 4;
@@ -68,7 +62,6 @@ function handoffMarks({ handoffs }, yOf, { x, isSeen }, { lane, bar, done }) {
   });
 }
 
-/** @returns {{ marks: Mark[], labels: Label[] }} */
 function processMarks(one, y, panel, scale) {
   const { lane, bar, done, isEmpty } = scale;
   const { pid, listeningMs, diedMs } = one;
@@ -143,7 +136,6 @@ function silenceMarks(row) {
   );
 }
 
-/** @returns {Mark} */
 function flagMark({ one: { pid, listeningMs }, top, place, panel, scale: { bar } }) {
   const d = `M${px(panel.x(listeningMs))} ${px(top + bar)} v${px(-bar - 2)} l12 6 l-12 6 z`;
   const says = () => `${place}: listens from ${(listeningMs - panel.fromMs).toFixed(1)} ms`;
@@ -153,7 +145,6 @@ function flagMark({ one: { pid, listeningMs }, top, place, panel, scale: { bar }
 /** The last moment of the axis leaves room for a grave. */
 const graveX = ({ one, panel, scale }) => Math.min(panel.x(one.diedMs), scale.full - RIGHT);
 
-/** @returns {Mark} */
 function graveMark(row) {
   const { one, top, place, panel, scale } = row;
   const d = `M${px(graveX(row))} ${px(top + scale.bar)} v-12 a8 8 0 0 1 16 0 v12 z`;
@@ -161,7 +152,6 @@ function graveMark(row) {
   return { key: `grave ${one.pid}`, layer: 'work', tag: 'path', at: { class: 'grave', d }, says };
 }
 
-/** @returns {Label} */
 function endLabel(row, avoid) {
   const { one, top, scale } = row;
   const at = graveX(row);

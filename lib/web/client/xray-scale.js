@@ -27,11 +27,7 @@ const LEAST_LANE = LINE * SMALL;
 
 const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, one) => all + one, 0);
 
-/**
- * @param {import('./xray-story.js').Story} story
- * @param {Panel[]} panels
- * @param {any} view
- */
+/** @param {import('./xray-story.js').Story} story  @param {Panel[]} panels  @param {any} view */
 export function scaleOf(story, panels, view) {
   const { height, full, spanMs, expected, legend, widthOf } = view;
   const rows = panels.map(({ asked }) => clientRows(asked));
@@ -118,7 +114,6 @@ const placeCurves = ({ curves }, { x, fromMs }, top) =>
     ...{ name, ...curve, y: top + index * CURVE, x, fromMs },
   }));
 
-/** Puts each request on the first row that is free. */
 function clientRows(asked) {
   const ends = [];
   const rows = asked.map((one) => {

@@ -19,7 +19,6 @@
  * @property {number} [diedMs]
  * @property {number | null} [code]
  * @property {string | null} [signal]
- *
  * @typedef {{ fromMs: number, toMs?: number, path?: string, client?: number, status?: number, error?: string }} Asked
  *   a request, as its client saw it
  *
@@ -50,11 +49,7 @@ export function createStory() {
 
 /** @typedef {ReturnType<typeof createStory>} Story */
 
-/**
- * Adds one message to a story.
- * @param {Story} story
- * @param {any} message
- */
+/** Adds one message to a story.  @param {Story} story  @param {any} message */
 export function tell(story, message) {
   const { origin, asked, answered, silent, turns, startup, chart, events = [] } = message;
   if (origin !== undefined) story.originMs = origin;
@@ -89,7 +84,6 @@ function finish(story, { id, t, ...rest }) {
   story.asked.set(id, { ...story.asked.get(id), toMs: at(story, t), ...rest });
 }
 
-/** @returns {Process} */
 function processOf(story, pid) {
   if (!story.processes.has(pid))
     story.processes.set(pid, { pid, role: 'process', connections: 0, requests: [], silent: [] });
@@ -133,9 +127,8 @@ function respond(one, client, ms) {
 }
 
 /**
- * A row of the table for each process.
  * @param {Story} story
- * @returns {{ name: string, pid: number, connections: number, requests: number, answered: number, end: string }[]}
+ * @returns {{ name: string, pid: number, connections: number, requests: number, answered: number, end: string }[]}  the table, a row for each process
  */
 export function rowsOf(story) {
   return [...story.processes.values()].map((one) => {
@@ -199,7 +192,6 @@ export function sidesOf(story) {
 
 /** The processes of each program, in the order of their lanes. @param {Story} story */
 function programsOf(story) {
-  /** @type {Process[][]} */
   const programs = [];
   for (const one of lanesOf(story)) {
     if (!story.processes.has(one.parent ?? 0)) programs.push([]);

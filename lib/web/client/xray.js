@@ -1,11 +1,6 @@
 /**
  * The X-ray: what happened inside a server, drawn as lanes of time, the clients above the processes. It takes the messages of
- * lib/deck/perform-demo.js one by one, live or recorded.
- *
- *   const xray = createXray(element);
- *   xray.take(message); ...; xray.draw(nowMs); xray.rows()
- *
- * A frame changes only what is new in it, so that drawing doesn't compete with the server for the CPU.
+ * lib/deck/perform-demo.js one by one, and a frame changes only what is new, to leave the CPU to the server.
  */
 import { arrange, createMemo, spanFor } from './xray-layout.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
@@ -34,17 +29,13 @@ export function createXray(
   const widthOf = rulerFor(element);
   const memo = createMemo();
   if (onPoint) followPointer(sheet, onPoint);
-  /** @type {ReturnType<typeof sizeOf> | undefined} */
   let room;
-  /** @type {ReturnType<typeof arrange> | undefined} */
   let drawn;
   return {
     take: (message) => tell(story, message),
     rows: () => rowsOf(story),
-    /** The x of a time, in the last drawing. */
     xOf: (/** @type {number} */ ms) => drawn?.x(ms) ?? 0,
     marked: () => drawn?.marked ?? [],
-    /** Starts again with an empty story. */
     forget: () => void (story = createStory()),
     /** Draws the lanes of a recording before the first event. @param {any[]} messages */
     expect(messages) {
@@ -188,7 +179,6 @@ function createSheet(element) {
  *   frame?: number }} Shown  an element, and the mark that it shows
  */
 
-/** @returns {Shown} */
 function addMark(layer, { tag }) {
   const node = make(tag, {});
   layer.append(node);
@@ -232,7 +222,6 @@ function patterns(prefix) {
 const written = (/** @type {string | number} */ value) =>
   typeof value === 'number' ? String(Math.round(value * 10) / 10) : value;
 
-/** @returns {any} */
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
