@@ -15,7 +15,7 @@ import { createCheckState } from '../lib/learner/check-state.js';
 import { evidenceOf } from '../lib/web/evidence.js';
 import { serveLearner } from '../lib/learner/serve.js';
 import { renderText } from '../lib/learner/lesson-text.js';
-import { createStretch, within } from '../lib/web/client/time-stretch.js';
+import { createStretch, messagesWithin } from '../lib/web/client/time-stretch.js';
 import { UsageError } from '../lib/common/usage-error.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -456,7 +456,9 @@ test('a process that loads its modules starts up: its event loop is not called b
   const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
   assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
   const stretch = { fromMs: 0, toMs: 400 };
-  assert.deepEqual(within(dead, stretch).at(-1), { startup: { pid: 1, untilMs: undefined } });
+  assert.deepEqual(messagesWithin(dead, stretch).at(-1), {
+    startup: { pid: 1, untilMs: undefined },
+  });
 });
 
 test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
@@ -472,7 +474,9 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   ];
   const stretch = createStretch(events, [{ pid: 1, t: 3_000, says: 'this' }]);
   assert.deepEqual([stretch.fromMs, stretch.toMs], [2_900, 3_100], 'with a margin');
-  const [, { events: shown }] = /** @type {any[]} */ (within({ events, silences: [] }, stretch));
+  const [, { events: shown }] = /** @type {any[]} */ (
+    messagesWithin({ events, silences: [] }, stretch)
+  );
   assert.deepEqual(
     shown.map((/** @type {any} */ { t }) => t),
     [0, 3_000],

@@ -12,7 +12,7 @@
  */
 import { UsageError } from '../common/usage-error.js';
 import { allVisible } from '../verdict/visible.js';
-import { recordOf } from './check-records.js';
+import { promiseView } from './check-records.js';
 import { createRunningPrograms } from './running-programs.js';
 
 const OURS = 'That went wrong, and it is a fault of Forkshop: see the terminal.';
@@ -32,7 +32,7 @@ export function createActivity(onChange) {
   };
   const onPromise = (/** @type {Parameters<Doing['onPromise']>[0]} */ decided) => {
     const { promise, programs: started = [] } = decided;
-    change({ promises: [...now.promises, recordOf(promise, started.filter(programs.has))] });
+    change({ promises: [...now.promises, promiseView(promise, started.filter(programs.has))] });
   };
 
   return {
@@ -66,7 +66,7 @@ function stoppedBy(/** @type {AbortSignal} */ outer) {
 }
 
 function faultOf(/** @type {any} */ error) {
-  const words = wordsOf(error);
+  const words = errorInWords(error);
   if (!words) console.error(error);
   return { fault: words ?? OURS };
 }
@@ -76,7 +76,7 @@ function faultOf(/** @type {any} */ error) {
  * @param {any} error
  * @returns {string | undefined}  undefined for a fault of ours
  */
-export function wordsOf(error) {
+export function errorInWords(error) {
   if (error instanceof UsageError) return [error.message, error.hint].filter(Boolean).join(' ');
   return /^E[A-Z0-9]+$/.test(error?.code) ? `It was refused: ${error.message}.` : undefined;
 }

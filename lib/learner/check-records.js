@@ -26,7 +26,12 @@ const MOST_PRINTED = 40; // lines
 const LONGEST_WORDS = 120; // the program may have written them
 
 /** A lesson's promises before its check. @param {Known} known */
-export function blank({ lesson: { key, number, title }, promises, tasks = [], before = {} }) {
+export function unjudgedCheck({
+  lesson: { key, number, title },
+  promises,
+  tasks = [],
+  before = {},
+}) {
   const headed = tasks.map((task) => ({ ...task, heading: taskHeading(task) }));
   const taskOf = (/** @type {string} */ id) => tasks.find((task) => task.promises.includes(id));
   return {
@@ -46,13 +51,13 @@ export function blank({ lesson: { key, number, title }, promises, tasks = [], be
  * @param {Kept} kept
  * @param {string} [root]  cut from paths
  */
-export function keptCheck(known, kept, root) {
+export function savedCheck(known, kept, root) {
   const { promises, heldBefore = [], ...told } = allVisible(kept);
   const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
-  const own = blank({ ...known, before });
-  const judged = new Map(promises.map((one) => [one.id, recordOf(one, [], root)]));
+  const own = unjudgedCheck({ ...known, before });
+  const judged = new Map(promises.map((one) => [one.id, promiseView(one, [], root)]));
   const all = own.promises.map((one) => judged.get(one.id) ?? one);
-  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isKept: true });
+  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isSaved: true });
 }
 
 /** An older check has lost its programs, so nothing may point at them. */
@@ -62,7 +67,7 @@ export const withoutPrograms = (/** @type {any} */ check) => ({
 });
 
 /** The tally of a check, in the terminal's words. @param {Pick<PromiseView, 'verdict'>[]} promises */
-export function inWords(promises) {
+export function tallyInWords(promises) {
   const count = (/** @type {string[]} */ ...wanted) =>
     promises.filter(({ verdict }) => wanted.includes(verdict)).length;
   return countsInWords({
@@ -77,7 +82,7 @@ export function inWords(promises) {
  * @param {number[]} programs  the numbers of the programs started for it
  * @param {string} [root]  cut from paths
  */
-export function recordOf(promise, programs, root) {
+export function promiseView(promise, programs, root) {
   const record = { ...allVisible(promise), programs };
   if (record.got) record.got = cut(record.got);
   if (record.output)

@@ -3,7 +3,13 @@
  * missed some changes needs only the next one. Only the newest check keeps its programs.
  */
 import { allVisible } from '../verdict/visible.js';
-import { blank, inWords, keptCheck, recordOf, withoutPrograms } from './check-records.js';
+import {
+  unjudgedCheck,
+  tallyInWords,
+  savedCheck,
+  promiseView,
+  withoutPrograms,
+} from './check-records.js';
 import { createRunningPrograms } from './running-programs.js';
 
 /** @typedef {import('./check-records.js').Known} Known */
@@ -41,16 +47,16 @@ export function createCheckState(onChange, root) {
     /** Fills in a lesson without a check. @param {Known} known @param {Kept} [kept] @param {string} [passedAt]  ISO 8601 */
     know(known, kept, passedAt) {
       if (checks.has(known.lesson.key)) return;
-      if (kept) put(store, { ...keptCheck(known, kept, root), id: (lastId += 1) });
-      else put(store, { ...blank(known), id: 0, isOver: true, isIdle: true, passedAt });
+      if (kept) put(store, { ...savedCheck(known, kept, root), id: (lastId += 1) });
+      else put(store, { ...unjudgedCheck(known), id: 0, isOver: true, isIdle: true, passedAt });
     },
     /** @param {Known & { file: string }} begun */
     begin: ({ file, ...known }) =>
-      replace(store, { ...blank(known), id: (lastId += 1), file, isOver: false }),
+      replace(store, { ...unjudgedCheck(known), id: (lastId += 1), file, isOver: false }),
     /** Takes in a verdict from another terminal, unless its lesson is being checked here. @param {Known} known @param {Kept} kept */
     adopt(known, kept) {
       if (checks.get(known.lesson.key)?.at === kept.at) return;
-      adoptCheck(store, { ...keptCheck(known, kept, root), id: (lastId += 1), isElsewhere: true });
+      adoptCheck(store, { ...savedCheck(known, kept, root), id: (lastId += 1), isElsewhere: true });
     },
     /** @param {Started} started  doing: shown until the program has stopped */
     program: (started) => addProgram(store, started),
@@ -67,7 +73,7 @@ const idOf = ({ id, lesson, isOver }) => ({ id, lesson, isOver });
 function snapshotOf(/** @type {Store} */ { newest, programs }, check) {
   if (!check) return null;
   const started = check === newest ? programs.list() : [];
-  return { ...check, said: inWords(check.promises), programs: started };
+  return { ...check, said: tallyInWords(check.promises), programs: started };
 }
 
 const put = (/** @type {Store} */ { checks }, check) => checks.set(check.lesson.key, check);
@@ -118,7 +124,7 @@ function addProgram(/** @type {Store} */ store, /** @type {Started} */ started) 
 function addPromise(/** @type {Store} */ store, /** @type {Decided} */ { promise, programs = [] }) {
   const { promises } = store.newest;
   const known = promises.find(({ id }) => id === promise.id);
-  const own = recordOf(promise, programs.filter(store.programs.has), store.root);
+  const own = promiseView(promise, programs.filter(store.programs.has), store.root);
   const record = { ...own, isAgain: known?.isAgain };
   const all = known ? promises : [...promises, record];
   update(store, { promises: all.map((one) => (one.id === record.id ? record : one)) });

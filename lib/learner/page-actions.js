@@ -26,7 +26,7 @@ import {
   performExperiment,
   readExperiments,
 } from '../check/experiments.js';
-import { wordsOf } from './activity.js';
+import { errorInWords } from './activity.js';
 import { sendEvidence } from '../web/evidence.js';
 import { demandToken } from '../web/server.js';
 
@@ -105,7 +105,7 @@ async function sendResult(response, act) {
     const value = await act();
     if (!response.headersSent) response.json(value);
   } catch (error) {
-    const words = wordsOf(error);
+    const words = errorInWords(error);
     if (!words) throw error;
     response.json({ fault: words });
   }

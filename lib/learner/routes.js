@@ -17,7 +17,7 @@ import { demandToken, send } from '../web/server.js';
  * @param {Pick<Learner, 'before'>} learner
  * @returns {Promise<Required<import('./check-records.js').Known>>}
  */
-export async function knownOf(root, { key, number, title, text }, { before }) {
+export async function describeLesson(root, { key, number, title, text }, { before }) {
   const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when run
   const { promises, taskOf } = await loadCheck(checkFile(root, key)).catch(() => nothing);
   const tasks = tasksOf(taskOf, text);
@@ -51,7 +51,7 @@ export function mountLearner(app, options) {
 /** What a page reads: its text, its pictures, its state. @param {import('express').Express} app @param {any} find @param {Mounted} options */
 function mountPages(app, find, { root, lessons, learner, token, pages, state }) {
   const showPage = async (/** @type {Lesson} */ lesson, response) => {
-    const { promises, tasks } = await knownOf(root, lesson, learner);
+    const { promises, tasks } = await describeLesson(root, lesson, learner);
     const { current, passed } = learner.where();
     const hints = learner.hinted(lesson);
     const isJoined = Boolean(learner.hand);
@@ -73,7 +73,7 @@ function mountPages(app, find, { root, lessons, learner, token, pages, state }) 
   app.get('/lessons/:key/events', find, async (request, response) => {
     const { lesson } = response.locals;
     const { [lesson.key]: passed } = learner.where().passed;
-    state.know(await knownOf(root, lesson, learner), learner.kept(lesson.key), passed?.at);
+    state.know(await describeLesson(root, lesson, learner), learner.kept(lesson.key), passed?.at);
     if (!response.destroyed) pages.add(response, lesson.key);
   });
   app.get('/evidence/:check/:program.json', (request, response) => {

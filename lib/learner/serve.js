@@ -32,7 +32,7 @@
  */
 import { createActivity } from './activity.js';
 import { createCheckState } from './check-state.js';
-import { knownOf, mountLearner } from './routes.js';
+import { describeLesson, mountLearner } from './routes.js';
 import { openServer } from '../web/server.js';
 import { createStream } from '../web/event-stream.js';
 
@@ -75,7 +75,8 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     ...server,
     watching: pages.watching,
     tell: pages.tell,
-    begin: async (lesson, file) => state.begin({ file, ...(await knownOf(root, lesson, learner)) }),
+    begin: async (lesson, file) =>
+      state.begin({ file, ...(await describeLesson(root, lesson, learner)) }),
     program: state.program,
     promise: state.promise,
     end: state.end,
@@ -107,7 +108,7 @@ function followVerdicts(
     for (const lesson of lessons) {
       const kept = learner.kept(lesson.key);
       if (kept && kept.pid !== process.pid && kept.at > sinceIso)
-        state.adopt(await knownOf(root, lesson, learner), kept);
+        state.adopt(await describeLesson(root, lesson, learner), kept);
     }
   });
 }

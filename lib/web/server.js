@@ -88,7 +88,9 @@ function tellFault(error, request, response, next) {
   const isTheirs = error.status >= 400 && error.status < 500;
   if (!isTheirs) console.error(error);
   if (response.headersSent) return next(error);
-  const words = isTheirs ? 'This cannot be understood.\n' : 'That went wrong; see the terminal.\n';
+  const words = isTheirs
+    ? "This request can't be understood.\n"
+    : 'That went wrong; see the terminal.\n';
   response
     .status(isTheirs ? error.status : 500)
     .type('text')

@@ -1,6 +1,6 @@
 /** The page's requests to `npm start`, with its last token; a failed one resolves to its fault, in words. */
 const meta = document.querySelector('meta[name=token]');
-const AWAY = 'npm start is not to be reached.';
+const AWAY = "npm start can't be reached.";
 
 /** Keeps the token of the last message. @param {string} token  @returns {boolean}  whether it has changed */
 export function takeToken(token) {

@@ -3,7 +3,7 @@ import { startAndStop } from './activity.js';
 import { make } from '../../web/client/elements.js';
 import { createActivityEvidence } from '../../web/client/evidence.js';
 
-const NO_GUESS = 'Write down a guess first; "no idea" is one, too.';
+const NO_GUESS = 'Write down a guess first; "no idea" counts as one.';
 let count = 0;
 
 /**

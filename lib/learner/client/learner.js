@@ -42,7 +42,7 @@ function listen() {
   events.addEventListener('open', () => aside.classList.remove('cut'));
   events.addEventListener('error', () => {
     aside.classList.add('cut');
-    verdict.say('npm start is not to be reached. This page waits for it.');
+    verdict.say("npm start can't be reached. This page waits for it.");
   });
   addEventListener('pagehide', () => events.close());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
@@ -84,7 +84,7 @@ function bringForward({ id, isOver, isIdle }) {
 function tellUnkept(why) {
   const place = document.getElementById('unkept');
   const words = why
-    ? `Your progress cannot be kept: ${why}. Until npm start ends it is remembered all the same.`
+    ? `Your progress can't be saved: ${why}. Until npm start exits, it is remembered anyway.`
     : '';
   if (place.textContent !== words) place.textContent = words;
   place.hidden = !why;

@@ -20,7 +20,7 @@ export function storyOf(promise, check) {
   if (promise.try && !fields.try)
     parts.push(folded('What to try', make('p', { textContent: promise.try })));
   if (output) parts.push(printedBy(output, starterOf(promise, check)));
-  if (isOpen && check.isKept) parts.push(make('p', { className: 'note', textContent: GONE }));
+  if (isOpen && check.isSaved) parts.push(make('p', { className: 'note', textContent: GONE }));
   return parts;
 }
 

@@ -2,7 +2,7 @@
 import { ask } from './ask-server.js';
 
 const UNHEARD =
-  'Your hand is up, but you are not on the board: npm start says why. It is told as soon as you are.';
+  'Your hand is up, but you are not on the board: npm start says why. The board shows it as soon as you are.';
 
 /** @param {HTMLElement | null} button  null if no board was joined */
 export function createHand(button) {

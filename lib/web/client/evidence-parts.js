@@ -2,7 +2,7 @@
 import { make } from './elements.js';
 import { createCurtain } from './playback-curtain.js';
 
-const GONE = 'Of this run nothing is kept any more, or npm start is not to be reached.';
+const GONE = "This run's evidence is gone, or npm start can't be reached.";
 const MOVES = {
   moment: 'The moment',
   whole: 'The whole run',
@@ -13,10 +13,10 @@ const MOVES = {
 };
 let count = 0;
 
-/** @typedef {ReturnType<typeof furnish>} Parts */
+/** @typedef {ReturnType<typeof createParts>} Parts */
 
 /** @param {HTMLElement} section  @param {{ title: string, heading: 'h3' | 'h4' }} options */
-export function furnish(section, { title: textContent, heading }) {
+export function createParts(section, { title: textContent, heading }) {
   count += 1;
   const title = make(heading, { id: `evidence-title-${count}`, textContent });
   section.setAttribute('aria-labelledby', title.id);

@@ -2,7 +2,7 @@
 import { tableOf } from './charts.js';
 import { make } from './elements.js';
 import { markMoments } from './mark-moments.js';
-import { createStretch, within } from './time-stretch.js';
+import { createStretch, messagesWithin } from './time-stretch.js';
 import { createStory, nameOf, rowsOf, tell } from './xray-story.js';
 import { createXray } from './xray.js';
 
@@ -71,7 +71,7 @@ function drawStretch({ drawing, curtain }, { evidence, stretch, moments, width }
     ...{ isStretch: true, sinceMs: fromMs - zeroMs, moments },
     ...{ width: () => width, height: () => HEIGHT },
   });
-  for (const message of within(evidence, { fromMs, toMs })) xray.take(message);
+  for (const message of messagesWithin(evidence, { fromMs, toMs })) xray.take(message);
   xray.draw(toMs);
   const svg = /** @type {SVGSVGElement} */ (drawing.children[0]);
   markMoments(svg, xray.marked());
@@ -81,7 +81,8 @@ function drawStretch({ drawing, curtain }, { evidence, stretch, moments, width }
 /** The list of the moments, and the table: the same for each stretch. */
 function describe({ marks, table, moves }, { evidence, moments, zeroMs }) {
   const whole = createStory();
-  for (const message of within(evidence, { fromMs: zeroMs, toMs: Infinity })) tell(whole, message);
+  for (const message of messagesWithin(evidence, { fromMs: zeroMs, toMs: Infinity }))
+    tell(whole, message);
   const names = new Map([...whole.processes.values()].map((one) => [one.pid, nameOf(one)]));
   marks.replaceChildren(...moments.map((one) => momentOf(one, { names, zeroMs })));
   marks.hidden = moves.moment.hidden = moments.length === 0;
@@ -105,6 +106,8 @@ function spanWords({ fromMs, toMs, zeroMs, endMs }, left) {
   const digits = toMs - fromMs < 200 ? 3 : 2;
   const seconds = (ms) => `${((ms - zeroMs) / 1_000).toFixed(digits)} s`;
   const rest =
-    left > 0 ? ` ${left} requests and answers more are not drawn: there is no room for them.` : '';
+    left > 0
+      ? ` ${left} more requests and responses are not drawn: there is no room for them.`
+      : '';
   return `${seconds(fromMs)} to ${seconds(Math.min(toMs, endMs))} of ${seconds(endMs)}.${rest}`;
 }

@@ -1,11 +1,10 @@
 /** The evidence for a verdict: an X-ray of each program that the check started, with the moments that decided it marked. */
-import { furnish } from './evidence-parts.js';
+import { createParts } from './evidence-parts.js';
 import { createTimeline } from './evidence-timeline.js';
 import { offerPrograms } from './program-menu.js';
 
-const UNKNOWN_MOMENT = 'This check does not say which moment decided it, so nothing is marked.';
-const NOTHING_HAPPENED =
-  'What decided it is that something did not happen, so there is no moment to mark.';
+const UNKNOWN_MOMENT = "This check doesn't say which moment decided it, so nothing is marked.";
+const NOTHING_HAPPENED = "Something that didn't happen decided it, so there is no moment to mark.";
 /** @type {{ title: string, heading: 'h3' | 'h4', room: string, read: (path: string) => Promise<any> }} */
 const OF_A_CHECK = {
   title: 'What happened in this check',
@@ -26,7 +25,7 @@ export const createActivityEvidence = (section, title) =>
  */
 export function createEvidence(section, options = {}) {
   const { title, heading, room, read } = { ...OF_A_CHECK, ...options };
-  const parts = furnish(section, { title, heading });
+  const parts = createParts(section, { title, heading });
   const timeline = createTimeline(parts);
   const entitle = () => {
     const isNewest = !shown || newest === undefined || shown.check.id === newest;

@@ -49,7 +49,7 @@ export function createStretch(events, moments) {
  * @param {{ fromMs: number, toMs: number }} stretch
  * @returns {object[]}
  */
-export function within({ events, silences, startups = [] }, { fromMs, toMs }) {
+export function messagesWithin({ events, silences, startups = [] }, { fromMs, toMs }) {
   const diedMs = new Map(events.flatMap(deathIn));
   const isPast = ({ pid }) => (diedMs.get(pid) ?? Infinity) < fromMs;
   const whole = doneBefore(events, fromMs);
