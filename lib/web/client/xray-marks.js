@@ -92,7 +92,10 @@ function spanMarks(row, kind, key, [fromMs, toMs], { said = '', down = 0, height
   const until = toMs ?? one.diedMs ?? scale.nowMs;
   if (!isSeen(fromMs, until)) return [];
   const width = Math.max(1.5, x(until) - x(fromMs));
-  const at = { class: kind, x: x(fromMs), y: top + down, width, height: height || scale.bar };
+  const at = {
+    class: kind === 'alive' ? `alive ${one.role ?? ''}`.trim() : kind,
+    ...{ x: x(fromMs), y: top + down, width, height: height || scale.bar },
+  };
   const layer = kind === 'alive' ? 'lanes' : 'work';
   const says = () => `${place}: ${said} ${spoken(fromMs, toMs, zeroMs)}`;
   return [{ key: `${key} ${one.pid}`, layer, tag: 'rect', at, says }];
