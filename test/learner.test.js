@@ -15,7 +15,7 @@ import { createCheckState } from '../lib/learner/check-state.js';
 import { evidenceOf } from '../lib/web/evidence.js';
 import { serveLearner } from '../lib/learner/serve.js';
 import { renderText } from '../lib/learner/lesson-text.js';
-import { createStretch, within } from '../lib/web/client/time-stretch.js';
+import { createStretch, messagesWithin } from '../lib/web/client/time-stretch.js';
 import { UsageError } from '../lib/common/usage-error.js';
 import { forkshop, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -359,12 +359,12 @@ describe('the last check of each lesson', () => {
     state.end({ verdict: 'failed', seconds: 1 });
     const other = { one: 'something else' };
     state.begin({ ...known('b', { promises: other }), file: 'server.js' });
-    const [a, b] = ['a', 'b'].map((key) => /** @type {any} */ (state.told(key)));
+    const [a, b] = ['a', 'b'].map((key) => /** @type {any} */ (state.snapshot(key)));
     assert.deepEqual([a.verdict, a.said], ['failed', '0 hold, 1 fails, 1 to come']);
     assert.deepEqual([a.programs, a.promises[0].programs], [[], undefined], 'these are gone');
     assert.deepEqual([b.isOver, b.promises[0].sentence], [false, 'something else']);
     assert.equal(state.newest()?.lesson.key, 'b');
-    assert.equal(state.told('c'), null);
+    assert.equal(state.snapshot('c'), null);
   });
 
   test('is the one before, where another lesson was saved in its middle', () => {
@@ -372,9 +372,9 @@ describe('the last check of each lesson', () => {
     state.begin({ ...known('a'), file: 'server.js' });
     state.end({ verdict: 'passed', isWhole: true, seconds: 1 });
     state.begin({ ...known('a', { before: { one: 'passed' } }), file: 'server.js' });
-    assert.deepEqual(verdicts(state.told('a')), ['one held', 'two waiting']);
+    assert.deepEqual(verdicts(state.snapshot('a')), ['one held', 'two waiting']);
     state.begin({ ...known('b'), file: 'server.js' });
-    const told = /** @type {any} */ (state.told('a'));
+    const told = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual([told.isOver, told.verdict], [true, 'passed']);
   });
 
@@ -382,7 +382,7 @@ describe('the last check of each lesson', () => {
     const state = createCheckState(() => {});
     const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
     state.know(known('a'), kept(at[0]));
-    const first = /** @type {any} */ (state.told('a'));
+    const first = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual(verdicts(first), ['one failed', 'two held']);
     assert.deepEqual(
       [first.at, first.isElsewhere, first.said],
@@ -393,14 +393,14 @@ describe('the last check of each lesson', () => {
       known('a'),
       kept(at[1], { verdict: 'passed', promises: [decided('one', 'passed').promise] }),
     );
-    const second = /** @type {any} */ (state.told('a'));
+    const second = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual([second.verdict, second.isElsewhere], ['passed', true]);
     assert.equal(state.newest()?.lesson.key, 'a');
     state.begin({ ...known('a'), file: 'server.js' });
     state.adopt(known('a'), kept('2026-11-28T12:00:00.000Z'));
-    assert.equal(state.told('a')?.isOver, false, 'what is checked here is newer');
+    assert.equal(state.snapshot('a')?.isOver, false, 'what is checked here is newer');
     state.know(known('b'), undefined, at[0]);
-    assert.deepEqual([state.told('b')?.isIdle, state.told('b')?.passedAt], [true, at[0]]);
+    assert.deepEqual([state.snapshot('b')?.isIdle, state.snapshot('b')?.passedAt], [true, at[0]]);
   });
 });
 
@@ -473,7 +473,9 @@ test('a process that loads its modules starts up: its event loop is not called b
   const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
   assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
   const stretch = { fromMs: 0, toMs: 400 };
-  assert.deepEqual(within(dead, stretch).at(-1), { startup: { pid: 1, untilMs: undefined } });
+  assert.deepEqual(messagesWithin(dead, stretch).at(-1), {
+    startup: { pid: 1, untilMs: undefined },
+  });
 });
 
 test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
@@ -489,7 +491,9 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   ];
   const stretch = createStretch(events, [{ pid: 1, t: 3_000, says: 'this' }]);
   assert.deepEqual([stretch.fromMs, stretch.toMs], [2_900, 3_100], 'with a margin');
-  const [, { events: shown }] = /** @type {any[]} */ (within({ events, silences: [] }, stretch));
+  const [, { events: shown }] = /** @type {any[]} */ (
+    messagesWithin({ events, silences: [] }, stretch)
+  );
   assert.deepEqual(
     shown.map((/** @type {any} */ { t }) => t),
     [0, 3_000],

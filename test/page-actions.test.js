@@ -11,7 +11,7 @@ import { readSolutionResults } from '../lib/cli/saved/solution-results.js';
 import { EnvironmentError } from '../lib/common/usage-error.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { Starved } from '../lib/observe/cpu-time.js';
-import { createActivity, wordsOf } from '../lib/learner/activity.js';
+import { createActivity, errorInWords } from '../lib/learner/activity.js';
 import { keys, makeRoot, read, starter, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { Watched, until } from './nothing-left.js';
@@ -251,7 +251,7 @@ describe('from the page', () => {
 
 test('an activity tells how it ended, whatever happens to it', async () => {
   const told = /** @type {any[]} */ ([]);
-  const activity = createActivity(() => told.push(activity.told()));
+  const activity = createActivity(() => told.push(activity.snapshot()));
   const { signal } = new AbortController();
   const perform = (/** @type {(doing: any) => Promise<object>} */ act, end = signal) =>
     activity.perform({ kind: 'experiment', lesson: key }, act, end);
@@ -262,9 +262,9 @@ test('an activity tells how it ended, whatever happens to it', async () => {
   await perform(() => Promise.reject(new Error('gone')), AbortSignal.abort());
   assert.equal(told.at(-1).fault, 'It was stopped.');
   assert.equal(activity.isRunning(), false);
-  assert.equal(wordsOf(new TypeError('ours')), undefined);
+  assert.equal(errorInWords(new TypeError('ours')), undefined);
   assert.match(
-    String(wordsOf(Object.assign(new Error('no space'), { code: 'ENOSPC' }))),
+    String(errorInWords(Object.assign(new Error('no space'), { code: 'ENOSPC' }))),
     /no space/,
   );
 });

@@ -1,29 +1,20 @@
 /**
- * What is told of a check, promise by promise: plain objects, as they are sent to a page.
+ * The plain objects that the page gets of a check, promise by promise.
  *
- * @typedef {object} Told  one promise, as the page shows it
- * @property {string} id
- * @property {number} [task]  the number that its task has in the text
- * @property {string} sentence
- * @property {import('../verdict/outcome.js').Verdict | 'waiting' | 'held'} verdict  waiting: not judged as yet, or not this
- *   time; held: the same, and it held when it was judged last
- * @property {string} [expected]
- * @property {string} [got]
- * @property {string} [why]
- * @property {string} [try]
- * @property {string} [output]
- * @property {{ program: number, moments: import('../verdict/outcome.js').Moment[] }} [shows]
- * @property {number[]} [programs]  those that were started for it
- * @property {boolean} [isAgain]  it failed when it was judged before, too: what to try is told at once
+ * @typedef {{ id: string, task?: number, sentence: string, verdict: import('../verdict/outcome.js').Verdict | 'waiting' | 'held',
+ *   shows?: { program: number, moments: import('../verdict/outcome.js').Moment[] }, programs?: number[], isAgain?: boolean } &
+ *   Partial<Record<'expected' | 'got' | 'why' | 'try' | 'output', string>>} PromiseView  a promise, as the page shows it; waiting:
+ *   not judged yet, or not this time; held: the same, and it held when last judged; programs: started for it; isAgain: it
+ *   failed the last time as well, so the page shows at once what to try
  *
- * @typedef {object} Known  of a lesson, before it is checked
+ * @typedef {object} Known  a lesson, before its check
  * @property {{ key: string, number: number, title: string }} lesson
  * @property {Record<string, string>} promises  id → sentence
  * @property {import('../lessons/tasks.js').Task[]} [tasks]
- * @property {Record<string, string>} [before]  the verdict on each promise when it was judged last
+ * @property {Record<string, string>} [before]  the last verdict on each promise
  *
  * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
- *   from elsewhere: of an earlier npm start, or of another terminal; at: when it was over, ISO 8601
+ *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601
  */
 import { taskHeading } from '../verdict/other-promises.js';
 import { outputLines } from '../verdict/program-output.js';
@@ -32,10 +23,15 @@ import { allVisible, cut } from '../verdict/visible.js';
 
 const MOST_MOMENTS = 12;
 const MOST_PRINTED = 40; // lines
-const LONGEST_WORDS = 120; // some of them may be the program's
+const LONGEST_WORDS = 120; // the program may have written them
 
-/** A lesson's promises, none of them judged. @param {Known} known */
-export function blank({ lesson: { key, number, title }, promises, tasks = [], before = {} }) {
+/** A lesson's promises before its check. @param {Known} known */
+export function unjudgedCheck({
+  lesson: { key, number, title },
+  promises,
+  tasks = [],
+  before = {},
+}) {
   const headed = tasks.map((task) => ({ ...task, heading: taskHeading(task) }));
   const taskOf = (/** @type {string} */ id) => tasks.find((task) => task.promises.includes(id));
   return {
@@ -50,28 +46,28 @@ export function blank({ lesson: { key, number, title }, promises, tasks = [], be
 }
 
 /**
- * A verdict from elsewhere, on the promises that the lesson has today.
+ * A verdict from elsewhere, on the lesson's present promises.
  * @param {Known} known
  * @param {Kept} kept
- * @param {string} [root]  is left out of paths
+ * @param {string} [root]  cut from paths
  */
-export function keptCheck(known, kept, root) {
+export function savedCheck(known, kept, root) {
   const { promises, heldBefore = [], ...told } = allVisible(kept);
   const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
-  const own = blank({ ...known, before });
-  const judged = new Map(promises.map((one) => [one.id, recordOf(one, [], root)]));
+  const own = unjudgedCheck({ ...known, before });
+  const judged = new Map(promises.map((one) => [one.id, promiseView(one, [], root)]));
   const all = own.promises.map((one) => judged.get(one.id) ?? one);
-  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isKept: true });
+  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isSaved: true });
 }
 
-/** The programs of an older check are gone, and what points at them. */
+/** An older check has lost its programs, so nothing may point at them. */
 export const withoutPrograms = (/** @type {any} */ check) => ({
   ...check,
   promises: check.promises.map((one) => ({ ...one, shows: undefined, programs: undefined })),
 });
 
-/** How far a lesson is, as the terminal says it. @param {Pick<Told, 'verdict'>[]} promises */
-export function inWords(promises) {
+/** The tally of a check, in the terminal's words. @param {Pick<PromiseView, 'verdict'>[]} promises */
+export function tallyInWords(promises) {
   const count = (/** @type {string[]} */ ...wanted) =>
     promises.filter(({ verdict }) => wanted.includes(verdict)).length;
   return countsInWords({
@@ -81,12 +77,12 @@ export function inWords(promises) {
 }
 
 /**
- * A promise as the page shows it: made visible, and not too long.
+ * A promise as the page shows it: without control characters, and shortened.
  * @param {import('../verdict/outcome.js').PromiseRecord} promise
- * @param {number[]} programs  the numbers of those that were started for it
- * @param {string} [root]  is left out of paths
+ * @param {number[]} programs  the numbers of the programs started for it
+ * @param {string} [root]  cut from paths
  */
-export function recordOf(promise, programs, root) {
+export function promiseView(promise, programs, root) {
   const record = { ...allVisible(promise), programs };
   if (record.got) record.got = cut(record.got);
   if (record.output)

@@ -1,120 +1,137 @@
 /**
- * What the learner's pages know of the last check of each lesson: small enough to be sent whole at every change, so that a
- * page which missed some of them needs only the next one. Programs are kept of the newest check only.
+ * What the pages show of the last check of each lesson: small enough to be sent whole at every change, so that a page that
+ * missed some changes needs only the next one. Only the newest check keeps its programs.
  */
 import { allVisible } from '../verdict/visible.js';
-import { blank, inWords, keptCheck, recordOf, withoutPrograms } from './check-records.js';
+import {
+  unjudgedCheck,
+  tallyInWords,
+  savedCheck,
+  promiseView,
+  withoutPrograms,
+} from './check-records.js';
 import { createRunningPrograms } from './running-programs.js';
 
 /** @typedef {import('./check-records.js').Known} Known */
 /** @typedef {import('./check-records.js').Kept} Kept */
+/** @typedef {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} Started */
+
+/** @typedef {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} Decided */
 
 /**
- * @param {() => void} onChange
- * @param {string} [root]  is left out of paths
+ * @typedef {object} Store
+ * @property {Map<string, any>} checks  the last one of each lesson, by its key
+ * @property {any} newest  the newest of them
+ * @property {any} previous  the one that the newest has replaced
+ * @property {ReturnType<typeof createRunningPrograms>} programs  of the newest
+ * @property {Set<object>} busy  programs that have a `doing` and have not stopped
+ * @property {string} [root]
+ * @property {() => void} onChange
  */
+
+/** @param {() => void} onChange  @param {string} [root]  cut from paths */
 export function createCheckState(onChange, root) {
-  let id = 0;
-  /** @type {Map<string, any>} by the lesson's key */
-  const checks = new Map();
-  /** @type {any} the newest check; one of those */
-  let check;
-  /** @type {any} what was known of its lesson before it */
-  let earlier;
-  const momentsIn = (/** @type {number} */ number) =>
-    check.promises.flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
-  let programs = createRunningPrograms(momentsIn);
-  const running = new Set(); // programs of which is told what they do
-
-  const put = (/** @type {any} */ fresh) => checks.set(fresh.lesson.key, fresh);
-  const update = (/** @type {object} */ more) => {
-    check = { ...check, ...more };
-    put(check);
-    onChange();
+  let lastId = 0;
+  const programs = createRunningPrograms(() => []);
+  /** @type {Store} */
+  const store = {
+    ...{ checks: new Map(), newest: undefined, previous: undefined },
+    ...{ programs, busy: new Set(), root, onChange },
   };
-  /** A check that was not over when another lesson was saved has no verdict: the one before it counts. */
-  const replace = (/** @type {any} */ fresh) => {
-    const { key } = fresh.lesson;
-    if (check && !check.isOver && check.lesson.key !== key) {
-      if (earlier) put(earlier);
-      else checks.delete(check.lesson.key);
-    } else if (check) put(withoutPrograms(check));
-    earlier = checks.get(key);
-    programs = createRunningPrograms(momentsIn);
-    running.clear();
-    check = fresh;
-    put(check);
-    onChange();
-  };
-
+  const { checks } = store;
   return {
-    /** What is known of a lesson: its last check, or its promises. @param {string} key */
-    told(key) {
-      const one = checks.get(key);
-      if (!one) return null;
-      const started = one === check ? programs.told() : [];
-      return { ...one, said: inWords(one.promises), programs: started };
-    },
-    /** The check that has begun last, or came last from another terminal, while this process ran. */
-    newest: () => (check ? { id: check.id, lesson: check.lesson, isOver: check.isOver } : null),
-    /**
-     * Of a lesson that was not checked as yet.
-     * @param {Known} known
-     * @param {Kept} [kept]  its last verdict, of an earlier npm start
-     * @param {string} [passedAt]  ISO 8601
-     */
+    /** The last check of a lesson, or its promises before the first one. @param {string} key */
+    snapshot: (key) => snapshotOf(store, checks.get(key)),
+    /** The last check that began, or came from another terminal, while this process ran. */
+    newest: () => (store.newest ? idOf(store.newest) : null),
+    /** Fills in a lesson without a check. @param {Known} known @param {Kept} [kept] @param {string} [passedAt]  ISO 8601 */
     know(known, kept, passedAt) {
       if (checks.has(known.lesson.key)) return;
-      if (kept) put({ ...keptCheck(known, kept, root), id: (id += 1) });
-      else put({ ...blank(known), id: 0, isOver: true, isIdle: true, passedAt });
+      if (kept) put(store, { ...savedCheck(known, kept, root), id: (lastId += 1) });
+      else put(store, { ...unjudgedCheck(known), id: 0, isOver: true, isIdle: true, passedAt });
     },
     /** @param {Known & { file: string }} begun */
-    begin({ file, ...known }) {
-      replace({ ...blank(known), id: (id += 1), file, isOver: false });
-    },
-    /** A verdict came from another terminal: of no use while its lesson is checked here. @param {Known} known @param {Kept} kept */
+    begin: ({ file, ...known }) =>
+      replace(store, { ...unjudgedCheck(known), id: (lastId += 1), file, isOver: false }),
+    /** Takes in a verdict from another terminal, unless its lesson is being checked here. @param {Known} known @param {Kept} kept */
     adopt(known, kept) {
-      const { key } = known.lesson;
-      if (checks.get(key)?.at === kept.at) return;
-      const fresh = { ...keptCheck(known, kept, root), id: (id += 1), isElsewhere: true };
-      if (!check || check.isOver) return replace(fresh);
-      if (check.lesson.key === key) return;
-      put(fresh);
-      onChange();
+      if (checks.get(known.lesson.key)?.at === kept.at) return;
+      adoptCheck(store, { ...savedCheck(known, kept, root), id: (lastId += 1), isElsewhere: true });
     },
-    /**
-     * @param {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} started
-     *   doing: what is told until it has been stopped
-     */
-    program(started) {
-      programs.add(started);
-      const { doing, program } = started;
-      if (!doing || !program.stopped) return;
-      const mine = check.id;
-      running.add(program);
-      update({ doing });
-      program.stopped.then(() => {
-        running.delete(program);
-        if (check.id === mine && running.size === 0) update({ doing: undefined });
-      });
-    },
-    /** @param {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} decided */
-    promise({ promise, programs: started = [] }) {
-      const known = check.promises.find(({ id: each }) => each === promise.id);
-      const own = recordOf(promise, started.filter(programs.has), root);
-      const record = { ...own, isAgain: known?.isAgain };
-      const all = known ? check.promises : [...check.promises, record];
-      update({ promises: all.map((one) => (one.id === record.id ? record : one)) });
-    },
-    /** @param {object} result  what is told of the whole check */
-    end(result) {
-      programs.settle();
-      const { tasks } = check; // with their headings
-      update({ ...allVisible(result), tasks, isOver: true, at: new Date().toISOString() });
-    },
-    /** The evidence that one program of one check is; undefined when there is no such program any more. */
-    evidence(of, number) {
-      return check && of === check.id ? programs.evidence(number) : undefined;
-    },
+    /** @param {Started} started  doing: shown until the program has stopped */
+    program: (started) => addProgram(store, started),
+    promise: (/** @type {Decided} */ decided) => addPromise(store, decided),
+    /** @param {object} result  of the whole check */
+    end: (result) => endCheck(store, result),
+    evidence: (/** @type {number} */ of, /** @type {number} */ number) =>
+      store.newest && of === store.newest.id ? store.programs.evidence(number) : undefined,
   };
+}
+
+const idOf = ({ id, lesson, isOver }) => ({ id, lesson, isOver });
+
+function snapshotOf(/** @type {Store} */ { newest, programs }, check) {
+  if (!check) return null;
+  const started = check === newest ? programs.list() : [];
+  return { ...check, said: tallyInWords(check.promises), programs: started };
+}
+
+const put = (/** @type {Store} */ { checks }, check) => checks.set(check.lesson.key, check);
+
+function update(/** @type {Store} */ store, more) {
+  store.newest = { ...store.newest, ...more };
+  put(store, store.newest);
+  store.onChange();
+}
+
+/** A check cut off by a save in another lesson has no verdict, so the check before it counts again. */
+function replace(/** @type {Store} */ store, fresh) {
+  const { checks, newest, previous } = store;
+  const { key } = fresh.lesson;
+  if (newest && !newest.isOver && newest.lesson.key !== key) {
+    if (previous) put(store, previous);
+    else checks.delete(newest.lesson.key);
+  } else if (newest) put(store, withoutPrograms(newest));
+  store.previous = checks.get(key);
+  store.programs = createRunningPrograms(() => store.newest.promises);
+  store.busy.clear();
+  store.newest = fresh;
+  put(store, fresh);
+  store.onChange();
+}
+
+function adoptCheck(/** @type {Store} */ store, fresh) {
+  const { newest } = store;
+  if (!newest || newest.isOver) return replace(store, fresh);
+  if (newest.lesson.key === fresh.lesson.key) return;
+  put(store, fresh);
+  store.onChange();
+}
+
+function addProgram(/** @type {Store} */ store, /** @type {Started} */ started) {
+  store.programs.add(started);
+  const { doing, program } = started;
+  if (!doing || !program.stopped) return;
+  const { id } = store.newest;
+  store.busy.add(program);
+  update(store, { doing });
+  program.stopped.then(() => {
+    store.busy.delete(program);
+    if (store.newest.id === id && store.busy.size === 0) update(store, { doing: undefined });
+  });
+}
+
+function addPromise(/** @type {Store} */ store, /** @type {Decided} */ { promise, programs = [] }) {
+  const { promises } = store.newest;
+  const known = promises.find(({ id }) => id === promise.id);
+  const own = promiseView(promise, programs.filter(store.programs.has), store.root);
+  const record = { ...own, isAgain: known?.isAgain };
+  const all = known ? promises : [...promises, record];
+  update(store, { promises: all.map((one) => (one.id === record.id ? record : one)) });
+}
+
+function endCheck(/** @type {Store} */ store, result) {
+  store.programs.settle();
+  const { tasks } = store.newest; // with their headings, which the result's lack
+  update(store, { ...allVisible(result), tasks, isOver: true, at: new Date().toISOString() });
 }

@@ -1,7 +1,4 @@
-/**
- * The text of a lesson as a page shows it: the same source as on the disk, rendered as the slides are. Of HTML it may
- * have folded answers, nothing else.
- */
+/** Renders the text of a lesson; of HTML it may contain folded answers only. */
 import { posix } from 'node:path';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { escapeHtml, highlight, measureOf } from '../web/code.js';
@@ -10,10 +7,7 @@ import { codeFigure, createMarkdown, fileOf, makeCornersCells } from '../web/mar
 const FOLDED = /^<details><summary>([^<]*)<\/summary>\s*$/;
 const LESSON = /^lessons\/(\d\d-[a-z0-9-]+)\/README\.md$/;
 
-/**
- * @param {import('../lessons/catalog.js').Lesson} lesson
- * @returns {string} HTML
- */
+/** @param {import('../lessons/catalog.js').Lesson} lesson  @returns {string} HTML */
 export function renderText({ key, text }) {
   const image = (token) => renderImage(token, key);
   const fence = (token) => renderFence(token, key);
@@ -39,7 +33,7 @@ function folded(content) {
 function renderFence({ info, content }, key) {
   const [language] = info.trim().split(/\s+/);
   const text = content.replace(/\n$/, '');
-  const file = fileOf(info)?.replace(lessonPaths(key).starter, `lessons/${key}`); // where it is edited
+  const file = fileOf(info)?.replace(lessonPaths(key).starter, `lessons/${key}`); // the learner's copy
   return codeFigure({
     html: highlight(text, language),
     measure: measureOf(text.split('\n')),
@@ -47,13 +41,13 @@ function renderFence({ info, content }, key) {
   });
 }
 
-/** A diagram is made for white paper. */
+/** The class gives a diagram its white ground. */
 function renderImage(token, key) {
   const source = `/lessons/${key}/${token.attrGet('src')}`;
   return `<img class="diagram" src="${escapeHtml(source)}" alt="${escapeHtml(token.content)}">`;
 }
 
-/** A link to another lesson leads to its page; one to a file names the file; one to elsewhere tells nothing of us. */
+/** Links to a lesson lead to its page, links to a file become its name, and links elsewhere send no referrer. */
 function pointLinks(children, key) {
   for (const [index, token] of children.entries()) {
     if (token.type !== 'link_open') continue;

@@ -1,15 +1,15 @@
 /**
- * What the page can have done beside checking: experiments, the diff with the solution, going back to the starter, faults to
- * spot, the solution measured. Whatever starts a process or changes a file needs the token, and one thing is done at a time.
+ * What the page can do besides checking: run experiments, compare with the solution, reset to the starter, spot faults, measure
+ * the solution. Requests that start a process or change a file need the token, and one activity runs at a time.
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  * @typedef {import('./activity.js').Doing} Doing
  *
- * @typedef {object} PageActions  what is asked of the command that serves the page
- * @property {(words: string, act: (signal: AbortSignal) => Promise<void>) => boolean} aside  does something when nothing else
- *   runs, until a save ends it; false: something runs
+ * @typedef {object} PageActions  what the page needs of the command that serves it
+ * @property {(words: string, act: (signal: AbortSignal) => Promise<void>) => boolean} aside  runs `act` until a save ends it;
+ *   false: something else runs
  * @property {(lesson: Lesson) => { reason: string } | { files: { file: string, patch: string }[] }} compare
- * @property {(lesson: Lesson) => string[]} changed  the paths of what a reset would put back
+ * @property {(lesson: Lesson) => string[]} changed  the paths that a reset would restore
  * @property {(lesson: Lesson) => { changed: string[], backup?: string }} reset
  * @property {(lesson: Lesson) => Promise<{ reason: string } | Spots>} spots  a new sitting
  * @property {(lesson: Lesson, index: number, said: string, doing: Doing) => Promise<object>} judge  a change of the sitting
@@ -18,7 +18,7 @@
  * @typedef {object} Spots
  * @property {{ file: string, hunks: { line: number, lines: string[] }[] }[][]} changes
  * @property {{ id: string, sentence: string }[]} promises
- * @property {string} right  what is said of a change that breaks none
+ * @property {string} right  the answer to a change that breaks none
  */
 import {
   findExperiment,
@@ -26,7 +26,7 @@ import {
   performExperiment,
   readExperiments,
 } from '../check/experiments.js';
-import { wordsOf } from './activity.js';
+import { errorInWords } from './activity.js';
 import { sendEvidence } from '../web/evidence.js';
 import { demandToken } from '../web/server.js';
 
@@ -44,25 +44,41 @@ const BUSY = 'Something else is running: a check, or another experiment. Wait fo
 export function mountPageActions(app, { root, token, learner, activity, find }) {
   const post = (path, act) =>
     app.post(path, demandToken(token), find, (request, response) =>
-      told(response, () => act(response.locals.lesson, request.params, response)),
+      sendResult(response, () => act(response.locals.lesson, request.params, response)),
     );
+  app.get('/lessons/:key/experiments.json', find, (request, response) =>
+    sendResult(response, () => menuOf(root, response.locals.lesson)),
+  );
+  mountActivities(post, { root, learner, activity });
+  post('/lessons/:key/spot', (lesson) => learner.spots(lesson));
+  post('/lessons/:key/diff', (lesson) => learner.compare(lesson));
+  post('/lessons/:key/reset/look', (lesson) => ({ changed: learner.changed(lesson) }));
+  post('/lessons/:key/reset', (lesson) => learner.reset(lesson));
+  app.post('/stop', demandToken(token), (request, response) => {
+    activity.stop();
+    response.status(204).end();
+  });
+  app.get('/activity/:id/:program.json', (request, response) => {
+    const { id, program } = request.params;
+    sendEvidence(response, activity.evidence(Number(id), Number(program)));
+  });
+}
 
-  /** Answers at once; the end of it is told to all pages. */
+async function menuOf(/** @type {string} */ root, /** @type {Lesson} */ lesson) {
+  const all = await readExperiments(root, lesson);
+  return all.map((one) => ({
+    ...{ name: one.name, title: one.title, question: one.question },
+    obstacle: obstacleTo(one),
+  }));
+}
+
+/** An activity is answered when it begins; all pages see how it ends. */
+function mountActivities(post, { root, learner, activity }) {
   const start = (response, words, about, act) => {
     const isBegun = learner.aside(words, (signal) => activity.perform(about, act, signal));
     if (isBegun) response.status(202).end();
     else response.json({ fault: BUSY });
   };
-
-  app.get('/lessons/:key/experiments.json', find, (request, response) =>
-    told(response, async () => {
-      const all = await readExperiments(root, response.locals.lesson);
-      return all.map((one) => ({
-        ...{ name: one.name, title: one.title, question: one.question },
-        obstacle: obstacleTo(one),
-      }));
-    }),
-  );
   post('/lessons/:key/experiments/:name', async (lesson, { name }, response) => {
     const experiment = findExperiment(await readExperiments(root, lesson), name);
     const about = { kind: 'experiment', lesson: lesson.key, name: experiment.name };
@@ -81,27 +97,15 @@ export function mountPageActions(app, { root, token, learner, activity, find }) 
       learner.measure(lesson, doing),
     );
   });
-  post('/lessons/:key/spot', (lesson) => learner.spots(lesson));
-  post('/lessons/:key/diff', (lesson) => learner.compare(lesson));
-  post('/lessons/:key/reset/look', (lesson) => ({ changed: learner.changed(lesson) }));
-  post('/lessons/:key/reset', (lesson) => learner.reset(lesson));
-  app.post('/stop', demandToken(token), (request, response) => {
-    activity.stop();
-    response.status(204).end();
-  });
-  app.get('/activity/:id/:program.json', (request, response) => {
-    const { id, program } = request.params;
-    sendEvidence(response, activity.evidence(Number(id), Number(program)));
-  });
 }
 
-/** Sends what something comes to, or in plain words why it cannot be done: that is an answer too, no error of the page. */
-async function told(response, act) {
+/** Sends a result, or in plain words why there is none: the page shows both. */
+async function sendResult(response, act) {
   try {
     const value = await act();
     if (!response.headersSent) response.json(value);
   } catch (error) {
-    const words = wordsOf(error);
+    const words = errorInWords(error);
     if (!words) throw error;
     response.json({ fault: words });
   }

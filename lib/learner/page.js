@@ -1,4 +1,4 @@
-/** The learner's page, as HTML: readable as it is, also without JavaScript, which brings the verdicts. */
+/** The learner's page as HTML; without JavaScript it shows the text, but no verdicts. */
 import { taskHeading } from '../verdict/other-promises.js';
 import { unitInWords } from '../verdict/terminal.js';
 import { escapeHtml } from '../web/code.js';
@@ -11,7 +11,7 @@ import { renderText } from './lesson-text.js';
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
  *   tasks: import('../lessons/tasks.js').Task[], hints: import('./serve.js').Hinted, token: string, isJoined?: boolean }} setting
- *   current: the key of the lesson where one is; isJoined: the board of a class
+ *   current: the key of the next lesson; isJoined: to the board of a class
  * @returns {string}
  */
 export function lessonPage(lesson, { lessons, current, passed, hints, token, isJoined, ...check }) {
@@ -44,9 +44,8 @@ ${verdict(lesson, check, { hints, isJoined })}
   );
 }
 
-const isAsked = ({ text }) => text.includes('--predict'); // its text asks for a prediction
+const isAsked = ({ text }) => text.includes('--predict'); // for a prediction
 
-/** The promises of each task, as the text numbers them. */
 function taskItems({ tasks, promises }) {
   return tasks.map((task) => {
     const items = task.promises.map(
@@ -78,7 +77,7 @@ ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 ${isAsked(lesson) ? prediction(lesson) : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
 <p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
-<section id="reach" aria-label="Go further" hidden></section>`;
+<section id="page-actions" aria-label="Go further" hidden></section>`;
 }
 
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times' };
@@ -102,7 +101,7 @@ function where({ number, minutes, key }, { lessons, passed }) {
   return `Lesson ${number} of ${lessons.length} · about ${minutes} minutes · <span data-passed="${key}">${state}</span>`;
 }
 
-/** One mark for each lesson; where the eye sees a number, a reader hears all. */
+/** A mark for each lesson: its number for the eye, all of it for a screen reader. */
 function pills(here, { lessons, current, passed }) {
   const items = lessons.map(({ key, number, title, minutes }) => {
     const now = here.key === key ? ' aria-current="page"' : '';

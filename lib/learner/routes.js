@@ -1,4 +1,4 @@
-/** What the server of the learner's page answers: a lesson's text, its state as it changes, and what the page asks for. */
+/** The routes of the learner's page: the text of each lesson, the stream of its state, and the requests of its buttons. */
 import { join } from 'node:path';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
@@ -8,51 +8,56 @@ import { sendEvidence } from '../web/evidence.js';
 import { mountPageActions } from './page-actions.js';
 import { demandToken, send } from '../web/server.js';
 
-/**
- * @typedef {import('./serve.js').Lesson} Lesson
- * @typedef {import('./serve.js').Learner} Learner
- */
+/** @typedef {import('./serve.js').Lesson} Lesson  @typedef {import('./serve.js').Learner} Learner */
 
 /**
- * What there is to know of a lesson without checking it.
+ * A lesson, before its check.
  * @param {string} root
  * @param {Lesson} lesson
  * @param {Pick<Learner, 'before'>} learner
  * @returns {Promise<Required<import('./check-records.js').Known>>}
  */
-export async function knownOf(root, { key, number, title, text }, { before }) {
-  const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when it runs
+export async function describeLesson(root, { key, number, title, text }, { before }) {
+  const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when run
   const { promises, taskOf } = await loadCheck(checkFile(root, key)).catch(() => nothing);
   const tasks = tasksOf(taskOf, text);
   return { lesson: { key, number, title }, promises, tasks, before: before(key) };
 }
 
 /**
- * @param {import('express').Express} app
- * @param {object} options
- * @param {string} options.root
- * @param {string} options.token
- * @param {Lesson[]} options.lessons
- * @param {Learner} options.learner
- * @param {ReturnType<typeof import('../web/event-stream.js').createStream>} options.pages
- * @param {ReturnType<typeof import('./check-state.js').createCheckState>} options.state
- * @param {ReturnType<typeof import('./activity.js').createActivity>} options.activity
+ * @typedef {object} Mounted
+ * @property {string} root
+ * @property {string} token
+ * @property {Lesson[]} lessons
+ * @property {Learner} learner
+ * @property {ReturnType<typeof import('../web/event-stream.js').createStream>} pages
+ * @property {ReturnType<typeof import('./check-state.js').createCheckState>} state
+ * @property {ReturnType<typeof import('./activity.js').createActivity>} activity
  */
-export function mountLearner(app, { root, token, lessons, learner, pages, state, activity }) {
+
+/** @param {import('express').Express} app  @param {Mounted} options */
+export function mountLearner(app, options) {
+  const { root, token, lessons, learner, pages, activity } = options;
   const find = (request, response, next) => {
     response.locals.lesson = lessons.find(({ key }) => key === request.params.key);
     next(response.locals.lesson ? undefined : 'route');
   };
+  mountPages(app, find, options);
+  mountPageActions(app, { root, token, learner, activity, find });
+  mountCheck(app, find, options);
+  if (learner.hand) mountHand(app, { token, hand: learner.hand, pages });
+}
+
+/** What a page reads: its text, its pictures, its state. @param {import('express').Express} app @param {any} find @param {Mounted} options */
+function mountPages(app, find, { root, lessons, learner, token, pages, state }) {
   const showPage = async (/** @type {Lesson} */ lesson, response) => {
-    const { promises, tasks } = await knownOf(root, lesson, learner);
+    const { promises, tasks } = await describeLesson(root, lesson, learner);
     const { current, passed } = learner.where();
     const hints = learner.hinted(lesson);
     const isJoined = Boolean(learner.hand);
     const setting = { lessons, current, passed, promises, tasks, hints, token, isJoined };
     send(response, () => lessonPage(lesson, setting));
   };
-  const post = (path, act) => app.post(path, demandToken(token), find, act);
-
   app.get('/', (request, response) => {
     const { current } = learner.where();
     return showPage(lessons.find(({ key }) => key === current) ?? lessons[0], response);
@@ -68,14 +73,18 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
   app.get('/lessons/:key/events', find, async (request, response) => {
     const { lesson } = response.locals;
     const { [lesson.key]: passed } = learner.where().passed;
-    state.know(await knownOf(root, lesson, learner), learner.kept(lesson.key), passed?.at);
+    state.know(await describeLesson(root, lesson, learner), learner.kept(lesson.key), passed?.at);
     if (!response.destroyed) pages.add(response, lesson.key);
   });
-  mountPageActions(app, { root, token, learner, activity, find });
   app.get('/evidence/:check/:program.json', (request, response) => {
     const { check, program } = request.params;
     sendEvidence(response, state.evidence(Number(check), Number(program)));
   });
+}
+
+/** What a page asks for: a check, a hint, a prediction. @param {import('express').Express} app @param {any} find @param {Mounted} options */
+function mountCheck(app, find, { token, learner, pages }) {
+  const post = (path, act) => app.post(path, demandToken(token), find, act);
   post('/lessons/:key/check', (request, response) => {
     learner.check(response.locals.lesson);
     response.status(204).end();
@@ -83,7 +92,7 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
   post('/lessons/:key/hint', (request, response) => {
     response.json(learner.hint(response.locals.lesson));
   });
-  /** The last prediction counts, and none after the lesson has passed. */
+  /** The last prediction before the lesson has passed counts. */
   post('/lessons/:key/prediction/:value', (request, response) => {
     const { key } = response.locals.lesson;
     const value = Number(request.params.value);
@@ -93,10 +102,9 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
     pages.tell();
     response.status(204).end();
   });
-  if (learner.hand) mountHand(app, { token, hand: learner.hand, pages });
 }
 
-/** What a learner says to the class: a hand that is up, a vote, which `none` takes back. */
+/** What a learner says to the class: a raised hand, or a vote, which `none` takes back. */
 function mountHand(app, { token, hand, pages }) {
   app.post('/hand/:place', demandToken(token), (request, response) => {
     hand.turn(request.params.place === 'up');

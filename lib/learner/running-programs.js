@@ -1,18 +1,21 @@
-/** The programs of a check or an experiment, as the page is told of them: their names, and the evidence that each is. */
+/** The programs of a check or an experiment, for the page: their names, and the evidence that each of them is. */
 import { allVisible } from '../verdict/visible.js';
 import { evidenceOf } from '../web/evidence.js';
 
 const MOST_PROGRAMS = 32;
 
 /**
- * @param {(number: number) => import('../verdict/outcome.js').Moment[]} momentsIn  those of a program: what is near them is kept
+ * @param {() => { shows?: { program: number, moments: import('../verdict/outcome.js').Moment[] } }[]} promises  judged so far:
+ *   the evidence keeps what happened near their moments
  */
-export function createRunningPrograms(momentsIn = () => []) {
+export function createRunningPrograms(promises) {
   /** @type {{ name: string, isReference: boolean, program?: { events: any[] }, evidence?: import('../web/evidence.js').Evidence }[]} */
   let programs = [];
-  const lookAt = (/** @type {number} */ number) => {
+  const momentsOf = (/** @type {number} */ number) =>
+    promises().flatMap(({ shows }) => (shows?.program === number ? shows.moments : []));
+  const evidenceIn = (/** @type {number} */ number) => {
     const { evidence, program } = programs[number];
-    return evidence ?? evidenceOf(program?.events ?? [], momentsIn(number));
+    return evidence ?? evidenceOf(program?.events ?? [], momentsOf(number));
   };
   return {
     /** @param {{ name: string, isReference?: boolean, program: { events: any[] } }} started */
@@ -20,14 +23,14 @@ export function createRunningPrograms(momentsIn = () => []) {
       if (programs.length < MOST_PROGRAMS) programs.push({ name, isReference, program });
     },
     has: (/** @type {number} */ number) => number in programs,
-    told: () => programs.map(({ name, isReference }) => ({ name: allVisible(name), isReference })),
-    /** Of a program that is not there it is undefined. */
-    evidence: (/** @type {number} */ number) => (programs[number] ? lookAt(number) : undefined),
-    /** They have ended: what is shown of them is kept, and nothing else. */
+    list: () => programs.map(({ name, isReference }) => ({ name: allVisible(name), isReference })),
+    /** Of an unknown program it is undefined. */
+    evidence: (/** @type {number} */ number) => (programs[number] ? evidenceIn(number) : undefined),
+    /** All have exited: their evidence replaces their timelines. */
     settle() {
       programs = programs.map(({ name, isReference }, number) => ({
         ...{ name, isReference },
-        evidence: lookAt(number),
+        evidence: evidenceIn(number),
       }));
     },
   };

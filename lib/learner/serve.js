@@ -1,74 +1,67 @@
 /**
- * The server of the learner's page: a lesson's text, the map of lessons, and the verdict of the last save as it comes.
+ * The server of the learner's page: the text of each lesson, the map of lessons, and the verdict on the last save.
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
  *
- * @typedef {Own & import('./page-actions.js').PageActions} Learner  what the page asks of the command that serves it
+ * @typedef {Own & import('./page-actions.js').PageActions} Learner  what the page needs of the command that serves it
  *
  * @typedef {object} Own
  * @property {() => Where} where
- * @property {(lesson: Lesson) => void} check  as if it had been saved
+ * @property {(lesson: Lesson) => void} check  as a save does
  * @property {(key: string, value: number) => void} foretell
- * @property {(lesson: Lesson) => Hinted} hint  shows one hint more for the task that is open
- * @property {(lesson: Lesson) => Hinted} hinted  those that were shown for it
- * @property {(key: string) => Record<string, string>} before  the verdict on each promise of a lesson when it was judged last
+ * @property {(lesson: Lesson) => Hinted} hint  shows one more hint for the open task
+ * @property {(lesson: Lesson) => Hinted} hinted  the hints shown for it
+ * @property {(key: string) => Record<string, string>} before  the last verdict on each promise of a lesson
  * @property {(key: string) => (import('./check-records.js').Kept & { pid: number }) | undefined} kept  the last verdict on a
- *   lesson, of whichever process
- * @property {(tell: () => void) => { close: () => void }} followKept  told when there may be another one
+ *   lesson, of any process
+ * @property {(tell: () => void) => { close: () => void }} followKept  calls `tell` when there may be a new one
  * @property {{ told: () => Hand, turn: (isUp: boolean) => void, vote: (choice: { name: string, question: number,
- *   option: number | null }) => Promise<string | undefined> }} [hand]  where a board was joined; vote: why it does not count, if so
+ *   option: number | null }) => Promise<string | undefined> }} [hand]  if a board was joined; vote: why it doesn't count, if so
  *
- * @typedef {{ name: string, shown: string[], of: number }} Hinted  name: of the task, as in 'Task 2'; empty where the last check
+ * @typedef {{ name: string, shown: string[], of: number }} Hinted  name: of the task, as in 'Task 2'; empty if the last check
  *   has passed
  *
  * @typedef {{ isUp: boolean, isHeard: boolean, ballot: import('../board/votes.js').OwnBallot | null }} Hand  on the board of a
- *   class; isHeard: does the board know who is here? ballot: the vote that is open
+ *   class; isHeard: does the board know this learner? ballot: the open vote
  *
  * @typedef {object} Where  the learner is, by keys of lessons
  * @property {string} current
  * @property {Record<string, { at?: string }>} passed
  * @property {Record<string, number>} predictions
- * @property {string[]} measured  here it is too late to predict
+ * @property {string[]} measured  too late to predict
  * @property {Record<string, { value: number, low?: number, high?: number }>} [solutions]  measured on this machine
- * @property {string} [unkept]  why progress cannot be kept, if so
+ * @property {string} [unkept]  why progress cannot be saved, if so
  */
 import { createActivity } from './activity.js';
 import { createCheckState } from './check-state.js';
-import { knownOf, mountLearner } from './routes.js';
+import { describeLesson, mountLearner } from './routes.js';
 import { openServer } from '../web/server.js';
 import { createStream } from '../web/event-stream.js';
 
-const GONE_MS = 4_000; // a page that is loaded again is back by then
+const GONE_MS = 4_000; // a reloaded page is back by then
 
 /**
  * @param {object} options
  * @param {string} options.root
- * @param {number} [options.port]  0: any that is free
+ * @param {number} [options.port]  0: any free one
  * @param {Lesson[]} options.lessons
  * @param {Learner} options.learner
  * @returns {Promise<{ url: string, token: string, watching: () => number, close: () => Promise<void>,
  *   begin: (lesson: Lesson, file: string) => Promise<void>, program: (started: any) => void, promise: (decided: any) => void,
  *   end: (result: object) => void, tell: () => void }>}
- *   begin to end: what happens in a check, to be called in this order; tell: what else the page shows has changed; watching:
- *   how many pages listen
- * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
+ *   begin to end: the course of a check, called in this order; tell: something else on the page has changed; watching: how
+ *   many pages listen
+ * @throws {import('../common/usage-error.js').UsageError}  if the port is taken
  */
 export async function serveLearner({ root, port = 0, lessons, learner }) {
-  const pages = createStream((key) => whole(key), { onChange: attend });
+  let ownToken = '';
+  const pages = createStream(
+    (key) => ({ token: ownToken, ...pageState(key, { learner, state, activity }) }),
+    { onChange: (watching) => leaving.attend(watching) },
+  );
   const state = createCheckState(pages.tell, root);
   const activity = createActivity(pages.tell);
-  const known = (/** @type {Lesson} */ lesson) => knownOf(root, lesson, learner);
-  /** @type {NodeJS.Timeout | undefined} */
-  let leaving;
-  let ownToken = '';
-  /** All that a page about a lesson shows, but its text. */
-  function whole(/** @type {string} */ key) {
-    const { passed, ...where } = learner.where();
-    const told = { check: state.told(key), newest: state.newest(), activity: activity.told() };
-    const own = { token: ownToken, hand: learner.hand?.told() };
-    return { ...own, ...where, passed: Object.keys(passed), ...told };
-  }
-
+  const leaving = stopperOf(activity);
   const server = await openServer({
     room: 'learner',
     port,
@@ -79,36 +72,58 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
     },
   });
 
-  /** A verdict of another terminal is shown as one of ours is. */
-  const sinceIso = new Date().toISOString();
-  const following = learner.followKept(async () => {
-    for (const lesson of lessons) {
-      const kept = learner.kept(lesson.key);
-      if (kept && kept.pid !== process.pid && kept.at > sinceIso)
-        state.adopt(await known(lesson), kept);
-    }
-  });
-
-  /** Where no page is left, what one has started is stopped, unless it was just loaded again. */
-  function attend(/** @type {number} */ watching) {
-    clearTimeout(leaving);
-    if (watching === 0 && activity.isRunning()) leaving = setTimeout(activity.stop, GONE_MS);
-  }
-
+  const following = followVerdicts(state, { root, lessons, learner });
   return {
     ...server,
     watching: pages.watching,
     tell: pages.tell,
-    begin: async (lesson, file) => state.begin({ file, ...(await known(lesson)) }),
+    begin: async (lesson, file) =>
+      state.begin({ file, ...(await describeLesson(root, lesson, learner)) }),
     program: state.program,
     promise: state.promise,
     end: state.end,
     async close() {
-      clearTimeout(leaving);
+      leaving.close();
       following.close();
       activity.stop();
       pages.close();
       await server.close();
     },
+  };
+}
+
+/** All that a page about a lesson shows besides its text. */
+function pageState(/** @type {string} */ key, { learner, state, activity }) {
+  const { passed, ...where } = learner.where();
+  return {
+    ...{ hand: learner.hand?.told(), ...where, passed: Object.keys(passed) },
+    ...{ check: state.snapshot(key), newest: state.newest(), activity: activity.snapshot() },
+  };
+}
+
+function followVerdicts(
+  /** @type {ReturnType<typeof createCheckState>} */ state,
+  { root, lessons, learner },
+) {
+  const sinceIso = new Date().toISOString();
+  return learner.followKept(async () => {
+    for (const lesson of lessons) {
+      const kept = learner.kept(lesson.key);
+      if (kept && kept.pid !== process.pid && kept.at > sinceIso)
+        state.adopt(await describeLesson(root, lesson, learner), kept);
+    }
+  });
+}
+
+/** Stops an activity once no page is left, unless a page was only reloaded. */
+function stopperOf(/** @type {ReturnType<typeof createActivity>} */ activity) {
+  /** @type {NodeJS.Timeout | undefined} */
+  let leaving;
+  return {
+    attend(/** @type {number} */ watching) {
+      clearTimeout(leaving);
+      if (watching === 0 && activity.isRunning()) leaving = setTimeout(activity.stop, GONE_MS);
+    },
+    close: () => clearTimeout(leaving),
   };
 }

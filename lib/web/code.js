@@ -1,4 +1,4 @@
-/** Code on a slide: highlighted on the server, a span for each line, so that lines can be brought into focus. */
+/** Highlights code on the server, with a span for each line, so that a slide can focus on lines. */
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import javascript from 'highlight.js/lib/languages/javascript';
@@ -25,7 +25,7 @@ export function highlight(text, language, kind = 'line') {
     .join('\n');
 }
 
-/** Spans that go on over a line's end (a long comment) are closed there and opened again. */
+/** Closes a span at the end of a line, and opens it again on the next: a comment may have several lines. */
 function splitLines(html) {
   let open = [];
   return html.split('\n').map((line) => {
@@ -39,11 +39,11 @@ function splitLines(html) {
 }
 
 /**
- * The steps of `lines=1-3|5,7-9`: which lines are in focus, one step after the other.
+ * The lines in focus at each step of `lines=1-3|5,7-9`.
  * @param {string} steps
- * @param {number} count  lines that there are
+ * @param {number} count  of lines
  * @returns {string[]}  each as "1 2 3"
- * @throws {UsageError}  for what is no such list, or names a line that is not there
+ * @throws {UsageError}  if it is no such list, or names a missing line
  */
 export function focusSteps(steps, count) {
   return steps.split('|').map((step) =>
@@ -64,8 +64,7 @@ export function focusSteps(steps, count) {
 }
 
 /**
- * How code is to be set, by its longest line and its height: `wide`, so that its lines are close and go on below themselves; or
- * `narrow`, so that it can be larger where there is room.
+ * The class of a block of code: `wide` sets long or many lines close and wraps them, `narrow` allows a larger font.
  * @param {string[]} lines
  * @returns {'wide' | 'narrow' | ''}
  */

@@ -1,12 +1,12 @@
-/** Pages that are told what is new (server-sent events): the whole each time, so that one that missed some needs only the next. */
+/** Server-sent events for pages: each has the whole state, so a page that missed some needs only the next one. */
 
-const AGAIN_MS = 500; // after which a page that lost its line asks again
+const AGAIN_MS = 500; // until a page reconnects
 
 /**
- * @param {(about: string) => object} whole  what there is to tell, now, to pages about this
- * @param {{ onChange?: (watching: number) => void }} [options]  told how many pages listen, when one has come or gone
+ * @param {(about: string) => object} whole  the present state for pages about this
+ * @param {{ onChange?: (watching: number) => void }} [options]  gets the number of pages when it changes
  * @returns {{ add: (response: import('express').Response, about?: string) => void, tell: () => void, watching: () => number,
- *   close: () => void }}  add: a page listens from now on; tell: something has changed; watching: how many pages listen
+ *   close: () => void }}  tell: sends the state to all pages; watching: the number of pages
  */
 export function createStream(whole, { onChange = () => {} } = {}) {
   /** @type {Map<import('express').Response, string>} */

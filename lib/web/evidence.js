@@ -1,15 +1,14 @@
 /**
- * The evidence of a verdict: the timeline of one program of a check, as its X-ray is drawn. Pure.
+ * The evidence for a verdict: the timeline of one program, reduced to what its X-ray draws. Pure.
  *
  * @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../verdict/outcome.js').Moment} Moment
  *
  * @typedef {object} Evidence
- * @property {object[]} events  those that are drawn, as lib/web/pick-drawn-fields.js tells them, in order
- * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  while an event loop did not turn, when it had
- *   started up
- * @property {{ pid: number, untilMs?: number }[]} startups  until when a process started up, as far as it came
- * @property {number} left  how many events there is no room for
+ * @property {object[]} events  of lib/web/pick-drawn-fields.js, in order
+ * @property {{ pid: number, sinceMs: number, untilMs?: number }[]} silences  of event loops that had started up
+ * @property {{ pid: number, untilMs?: number }[]} startups  untilMs: when a process had started up, if ever
+ * @property {number} left  the number of events left out
  */
 import { forksOf } from '../observe/timeline.js';
 import { SILENT_MS, pickDrawnFields } from './pick-drawn-fields.js';
@@ -22,13 +21,13 @@ const STARTING = new Set(['start', 'beat', 'wait', 'apart', 'exit', 'crash', 'wo
 
 /**
  * @param {Event[]} events  a program's timeline
- * @param {Moment[]} [moments]  what happened near them is kept in any case
+ * @param {Moment[]} [moments]  events near them are never left out
  * @param {number} [most]  events
  * @returns {Evidence}
  */
 export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   const drawn = events.filter(({ what, tid }) => !UNDRAWN.has(what) && tid === undefined);
-  const forked = new Set(forksOf(events).map(({ pid }) => pid)); // called as the promises call it
+  const forked = new Set(forksOf(events).map(({ pid }) => pid)); // the promises call these primary
   const isNear = ({ t }) =>
     moments.some((one) => t > one.t - NEAR_MS && t < (one.toMs ?? one.t) + NEAR_MS);
   const rank = (event) => (TRAFFIC.has(event.what) ? (isNear(event) ? 1 : 2) : 0);
@@ -47,10 +46,7 @@ export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   };
 }
 
-/**
- * A process starts up until it listens, forks, or does anything else that is drawn. A cluster's worker that never does has not
- * come up; another process (a child with a job) has when its event loop turns a second time: modules are loaded in between.
- */
+/** Startup ends with the first work; a child without any loads its modules until its event loop turns a second time. */
 function startupsOf(/** @type {Event[]} */ events) {
   const own = events.filter(({ tid }) => tid === undefined);
   return own
@@ -63,7 +59,7 @@ function startupsOf(/** @type {Event[]} */ events) {
     });
 }
 
-/** From one turn of a process's event loop to the next, where that is long; also from the last to its end. */
+/** The long times between two turns of an event loop, or from the last turn to the exit. */
 function silencesOf(/** @type {Event[]} */ events) {
   /** @type {Map<number, number>} */
   const turned = new Map();
@@ -87,7 +83,7 @@ function silencesOf(/** @type {Event[]} */ events) {
 }
 
 /**
- * What is not kept any more is no error: the page was a moment too late.
+ * Evidence that is gone is no error: the page was a moment too late.
  * @param {import('express').Response} response
  * @param {Evidence | undefined} evidence
  */

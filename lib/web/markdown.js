@@ -1,11 +1,11 @@
-/** Markdown as our pages show it: the deck's slides and the learner's texts, code highlighted on the server. */
+/** Renders the Markdown of the deck's slides and the learner's texts. */
 import MarkdownIt from 'markdown-it';
 import { escapeHtml } from './code.js';
 
 /** @typedef {import('markdown-it').Token} Token */
 
 /**
- * @param {{ fence: (token: Token) => string, image: (token: Token) => string }} rules  how code and pictures become HTML
+ * @param {{ fence: (token: Token) => string, image: (token: Token) => string }} rules  render code and pictures as HTML
  * @param {{ html?: boolean }} [options]
  */
 export function createMarkdown({ fence, image }, options) {
@@ -18,7 +18,7 @@ export function createMarkdown({ fence, image }, options) {
 /** The file that a block of code quotes, as in `js file=solutions/01-slug/server.js#task`. @param {string} info */
 export const fileOf = (info) => /\bfile=([^\s#:]+)/.exec(info)?.[1];
 
-/** @param {{ html: string, measure: string, before?: string, marks?: string, file?: string }} code  html: highlighted lines; measure: see code.js; before: those of which they are made */
+/** @param {{ html: string, measure: string, before?: string, marks?: string, file?: string }} code  html: highlighted lines; measure: see code.js; before: the lines before a change */
 export function codeFigure({ html, measure, before, marks = '', file }) {
   const first = before ? `<code class="before" aria-hidden="true">${before}</code>` : '';
   const code = `<pre tabindex="0">${first}<code>${html}</code></pre>`;
@@ -26,7 +26,7 @@ export function codeFigure({ html, measure, before, marks = '', file }) {
   return `<figure class="${`code ${measure}`.trim()}">${code}${marks}${caption}</figure>\n`;
 }
 
-/** The empty corner of a table is no heading. @param {Token[]} tokens */
+/** Turns the empty corner of a table from a heading into a cell. @param {Token[]} tokens */
 export function makeCornersCells(tokens) {
   for (const [index, token] of tokens.entries())
     if (token.type === 'th_open' && tokens[index + 1].content === '')

@@ -1,16 +1,15 @@
-/** What every page has around its body. No inline script or style (strict CSP). */
+/** The HTML around the body of each page, without inline scripts or styles (strict CSP). */
 import { escapeHtml } from './code.js';
 
-/** What the others use: linked, so that the browser need not read another file to find it. */
+/** The style sheets that others use, linked so that the browser finds them at once. */
 const ON_EVERY_PAGE = ['web/client/fonts.css', 'web/client/colours.css'];
 
 /**
- * What a page has to know beside its body.
- * @typedef {object} Setting
- * @property {string} [token]  for what starts a process; none in a static export
- * @property {boolean} [isStatic]  demos play what was recorded
- * @property {string} [plan]  the name of the day that is shown; none: the whole deck
- * @property {string} [base]  where /deck/client, /web/client, /fonts and /reveal are found, '/' unless told
+ * @typedef {object} Setting  of a page, besides its body
+ * @property {string} [token]  for requests that start a process; none in a static export
+ * @property {boolean} [isStatic]  demos play their recordings
+ * @property {string} [plan]  the name of the day; default: the whole deck
+ * @property {string} [base]  where /deck/client, /web/client, /fonts and /reveal are found; default '/'
  */
 
 /**
@@ -48,9 +47,9 @@ ${body}
 `;
 }
 
-/** JSON inside a page: no text in it can end the element. */
+/** JSON that can't end the script element around it. */
 export const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** Everything from this origin, nothing inline, nothing else. */
+/** Only this origin, nothing inline. */
 export const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";

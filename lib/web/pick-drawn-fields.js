@@ -1,6 +1,6 @@
-/** What of a timeline goes to a page, to be drawn as an X-ray. */
+/** Reduces events to the fields that an X-ray draws. */
 
-/** An event loop that has not turned for so long is blocked; beats come every 20 ms. */
+/** An event loop without a beat for this long is blocked; it beats every 20 ms. */
 export const SILENT_MS = 80;
 
 const FIELDS = [
@@ -19,15 +19,15 @@ const FIELDS = [
 ];
 
 /**
- * Of an event what is drawn; recordings are kept small.
+ * Keeps recordings small.
  * @param {import('../observe/timeline.js').Event} event
- * @param {string} [as]  how the lanes of its program are called
+ * @param {string} [as]  the name of its program's lanes
  */
 export function pickDrawnFields(event, as) {
-  const told = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
+  const known = FIELDS.filter((name) => event[name] !== undefined).map((name) => [
     name,
     event[name],
   ]);
   const name = event.what === 'start' && as ? { as } : {};
-  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(told), ...name };
+  return { t: Math.round(event.t * 10) / 10, ...Object.fromEntries(known), ...name };
 }

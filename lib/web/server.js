@@ -1,8 +1,4 @@
-/**
- * The local web server, of the deck, the learner's page and the board of a class: it answers on the loopback interface
- * only, unless told an address, to its own Host and Origin only, and does something only for who has read a page of it (the
- * token in it).
- */
+/** The local web server of deck, learner's page and board: it checks Host and Origin, and acts only on its pages' token. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { isIPv6 } from 'node:net';
@@ -14,29 +10,28 @@ import { contentPolicy } from './page-shell.js';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** What browsers load of a room of lib/: it has the same path below lib/ as in an address. @param {string} room */
+/** The folder of lib/ that a browser loads as /room/client. @param {string} room */
 export const clientFolder = (room) => fileURLToPath(new URL(`../${room}/client`, import.meta.url));
 
 /**
- * @typedef {object} Limits  for what listens beyond this machine
+ * @typedef {object} Limits  of a server that other machines reach
  * @property {number} [maxConnections]  open at once
  * @property {number} [mostFromOne]  of these, from one address
- * @property {number} [headersTimeout]  in ms, also for a connection that says nothing
+ * @property {number} [headersTimeout]  in ms, including silent connections
  * @property {number} [requestTimeout]  in ms
- * @property {number} [connectionsCheckingInterval]  in ms: how often the two are looked at
+ * @property {number} [connectionsCheckingInterval]  in ms: how often the two are checked
  */
 
 /**
- * Opens a server: what browsers load of its room and of lib/web, if it has pages, and what `mount` adds to it.
  * @param {object} options
- * @param {string} [options.host]  an address of this machine; the loopback interface unless told
- * @param {number} [options.port]  0: any that is free
- * @param {string} [options.room]  of lib/, whose pages it shows; without it there are none
+ * @param {string} [options.host]  of this machine; default loopback
+ * @param {number} [options.port]  0: any free one
+ * @param {string} [options.room]  of lib/, whose client/ it serves, beside that of lib/web
  * @param {Limits} [options.limits]
- * @param {(port: number) => string} options.another  what to do when that port is taken
+ * @param {(port: number) => string} options.another  the advice if that port is taken
  * @param {(app: import('express').Express, token: string) => void} options.mount
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
- * @throws {UsageError}  when the port is taken, or no such address is here
+ * @throws {UsageError}  if the port is taken, or the machine lacks the address
  */
 export async function openServer({ host = LOOPBACK, port = 0, room, ...options }) {
   const { limits: { maxConnections, mostFromOne, ...limits } = {}, ...rest } = options;
@@ -71,7 +66,7 @@ export async function openServer({ host = LOOPBACK, port = 0, room, ...options }
   };
 }
 
-/** Lets nobody through who has not read a page of this server. @param {string} token */
+/** Refuses requests without the token of this server's pages. @param {string} token */
 export function demandToken(token) {
   return (request, response, next) => {
     if (isSame(request.get('x-forkshop-token') ?? '', token)) return next();
@@ -79,30 +74,32 @@ export function demandToken(token) {
   };
 }
 
-/** Takes equally long whatever is the same of the two. @param {string} given  @param {string} wanted */
+/** Compares in constant time. @param {string} given  @param {string} wanted */
 export function isSame(given, wanted) {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** A page, or in plain words why there is none (tellFault): a mistake in a text must not end the class. */
+/** Sends a page; if it can't be made, tellFault says why, so that a mistake in a text doesn't end the class. */
 export const send = (response, make) => void response.type('html').send(make());
 
-/** An address that cannot be read, or a fault of ours: whoever asked learns no more than that. */
+/** Answers an unreadable address, or a fault of ours, without details. */
 function tellFault(error, request, response, next) {
   if (error instanceof UsageError && !response.headersSent)
     return void response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
   const isTheirs = error.status >= 400 && error.status < 500;
   if (!isTheirs) console.error(error);
   if (response.headersSent) return next(error);
-  const words = isTheirs ? 'This cannot be understood.\n' : 'That went wrong; see the terminal.\n';
+  const words = isTheirs
+    ? "This request can't be understood.\n"
+    : 'That went wrong; see the terminal.\n';
   response
     .status(isTheirs ? error.status : 500)
     .type('text')
     .send(words);
 }
 
-/** Closes the connections of an address that has more than its share. */
+/** Closes connections from an address that already has `most`. */
 function limitEach(/** @type {import('node:http').Server} */ server, /** @type {number} */ most) {
   /** @type {Map<string, number>} */
   const open = new Map();
@@ -133,13 +130,13 @@ function listen(server, { host, port, another }) {
   });
 }
 
-/** What a client may call an address, the first as we do. @param {string} host */
+/** The names that a client may use for an address, ours first. @param {string} host */
 function namesOf(host) {
   if (host === LOOPBACK) return [host, 'localhost'];
   return [isIPv6(host) ? `[${host}]` : host];
 }
 
-/** A page of another origin, or a name that leads here by DNS, gets nothing. */
+/** Refuses pages of other origins, and names that DNS rebinding points here. */
 function guard(names) {
   return (request, response, next) => {
     const { host, origin } = request.headers;

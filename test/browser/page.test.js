@@ -548,7 +548,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     await page.waitForSelector('#evidence svg.xray');
     isGone = true;
     await page.locator(`#promises [data-id=${ids[1]}] .promise`).click();
-    await page.getByText(/Of this run nothing is kept any more/).waitFor();
+    await page.getByText(/This run's evidence is gone/).waitFor();
     assert.equal(await page.locator('#evidence svg.xray:visible').count(), 0);
     assert.deepEqual(faults, []);
   });

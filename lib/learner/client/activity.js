@@ -1,4 +1,4 @@
-/** What runs beside the checks, as the server tells it to every page: a line that says so, and lets one stop it. */
+/** The activity beside the checks, which every page shows: a line that says what runs, with a button that stops it. */
 import { ask } from './ask-server.js';
 import { make } from '../../web/client/elements.js';
 
@@ -8,16 +8,15 @@ const KINDS = {
   solution: 'The solution is being measured.',
 };
 
-/** @param {HTMLElement} place  where the line is */
+/** @param {HTMLElement} place  for the line */
 export function createActivity(place) {
   const words = make('span', {});
   const stop = stopButton();
   place.append(words, ' ', stop);
-  /** @type {Set<(activity: any) => void>} */
   const waiting = new Set();
   let last;
   return {
-    /** @param {any} activity  null: there was none */
+    /** @param {any} activity  null before the first one */
     tell(activity) {
       last = activity;
       const isRunning = Boolean(activity && !activity.isOver);
@@ -27,10 +26,9 @@ export function createActivity(place) {
       for (const hear of waiting) hear(activity);
     },
     /**
-     * Starts one.
      * @param {string} path
-     * @param {(activity: any) => void} hear  told what becomes of it; the last time it is over
-     * @returns {Promise<string | undefined>}  why it was not started
+     * @param {(activity: any) => void} hear  gets its every change; the last time `isOver` is true
+     * @returns {Promise<string | undefined>}  why it didn't start
      */
     async start(path, hear) {
       const before = last?.id ?? 0;
@@ -49,9 +47,24 @@ export function createActivity(place) {
 
 /** @typedef {ReturnType<typeof createActivity>} Activity */
 
-/** Stops what runs. */
 export function stopButton() {
   const button = make('button', { type: 'button', className: 'stop', textContent: 'Stop' });
   button.addEventListener('click', () => ask('/stop'));
   return button;
+}
+
+/**
+ * A line with the button that starts an activity, and the button that stops it while it runs.
+ * @param {HTMLButtonElement} start
+ */
+export function startAndStop(start) {
+  const stop = stopButton();
+  stop.hidden = true;
+  const line = make('p', {});
+  line.append(start, ' ', stop);
+  const setRunning = (/** @type {boolean} */ isRunning) => {
+    stop.hidden = !isRunning;
+    start.hidden = isRunning;
+  };
+  return { line, setRunning };
 }

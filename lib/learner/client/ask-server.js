@@ -1,8 +1,8 @@
-/** What the page asks of `npm start`: with the token that it was told last, and never with an error that nobody sees. */
+/** The page's requests to `npm start`, with its last token; a failed one resolves to its fault, in words. */
 const meta = document.querySelector('meta[name=token]');
-const AWAY = 'npm start is not to be reached.';
+const AWAY = "npm start can't be reached.";
 
-/** From now on this is the token. @param {string} token  @returns {boolean}  is it another than before? */
+/** Keeps the token of the last message. @param {string} token  @returns {boolean}  whether it has changed */
 export function takeToken(token) {
   const isOther = meta.getAttribute('content') !== token;
   if (isOther) meta.setAttribute('content', token);
@@ -12,7 +12,7 @@ export function takeToken(token) {
 /**
  * Has something done.
  * @param {string} path
- * @returns {Promise<{ value?: any, fault?: string }>}  fault: in words, why it was not done
+ * @returns {Promise<{ value?: any, fault?: string }>}  fault: in words, why it failed
  */
 export const ask = (path) =>
   answerOf(
@@ -22,7 +22,7 @@ export const ask = (path) =>
     }),
   );
 
-/** Reads something. @param {string} path  @returns {ReturnType<typeof ask>} */
+/** @param {string} path  @returns {ReturnType<typeof ask>} */
 export const read = (path) => answerOf(fetch(path));
 
 async function answerOf(/** @type {Promise<Response>} */ asked) {

@@ -1,4 +1,4 @@
-/** The learner's files beside the finished ones, and back to how they were: each asked for twice. */
+/** The diff with the solution, and the reset to the starter; each asks before it acts. */
 import { ask } from './ask-server.js';
 import { make } from '../../web/client/elements.js';
 
@@ -48,12 +48,12 @@ async function putBack(place, key) {
   place.replaceChildren(note(fault ?? words));
 }
 
-/** The figure names the file: the rule above it says nothing more. */
+/** Without the rule above the patch: the figure names the file. */
 const linesOf = (/** @type {string} */ patch) =>
   patch.split('\n').filter((line, index) => index > 0 || !/^=+$/.test(line));
 
 /**
- * Lines of a unified diff. What was added and what was taken away begins with its sign, so the colour says nothing new.
+ * A unified diff; each line keeps its sign, so the meaning doesn't depend on the colour.
  * @param {string[]} lines
  * @param {string} caption
  */

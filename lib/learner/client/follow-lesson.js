@@ -1,17 +1,11 @@
-/**
- * The page goes with the lesson that is checked: where another one is, it shows that lesson, and says so. What was typed and
- * not sent keeps it where it is.
- */
+/** Takes the page to the lesson that is checked, unless it has unsent text: then it only offers a link. */
 import { all, make } from '../../web/client/elements.js';
 
 const CAME = 'forkshop-came-from';
 
-/**
- * @param {HTMLElement} place  where it is said
- * @param {{ key: string, number: string }} lesson  of this page
- */
+/** @param {HTMLElement} place  for the note  @param {{ key: string, number: string }} lesson  of this page */
 export function createFollowing(place, { key, number }) {
-  /** @type {number | undefined} the newest check that this page knows of */
+  /** @type {number | undefined} the newest check so far */
   let seen;
   const came = JSON.parse(sessionStorage.getItem(CAME) ?? 'null');
   sessionStorage.removeItem(CAME);
@@ -28,9 +22,9 @@ export function createFollowing(place, { key, number }) {
   }
 
   return {
-    /** Has another lesson's check brought this page here? */
+    /** Whether the check of this lesson brought the page here. */
     hasCome,
-    /** Checks are counted from 0 again. */
+    /** After a restart npm start counts checks from 0 again. */
     forget: () => (seen = 0),
     /** @param {{ id: number, lesson: { key: string, number: number } } | null} newest */
     tell(newest) {
@@ -46,7 +40,7 @@ export function createFollowing(place, { key, number }) {
   };
 }
 
-/** Something is typed that was not sent. */
+/** Whether a field has unsent text. */
 const isTyping = () =>
   all('#foretold, textarea').some(
     (field) => !field.closest('[hidden]') && /** @type {any} */ (field).value.trim() !== '',

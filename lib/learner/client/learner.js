@@ -1,4 +1,4 @@
-/** The learner's page: what the server tells is put in where it belongs; the text, the scroll, the focus stay. */
+/** The learner's page: each message of the server updates its parts; the text, the scroll and the focus stay. */
 import { createActivity } from './activity.js';
 import { createBallot } from './ballot.js';
 import { ask, takeToken } from './ask-server.js';
@@ -19,7 +19,7 @@ const { lesson: key, number } = text.dataset;
 const aside = document.getElementById('verdict');
 
 let told = { check: null };
-let over = -1; // the check whose verdict is shown
+let over = -1; // the check with the last verdict
 
 const views = createViews();
 const following = createFollowing(document.getElementById('followed'), { key, number });
@@ -33,18 +33,18 @@ const numbers = createNumbers(document.getElementById('numbers'), { key, activit
 const hand = createHand(document.getElementById('hand'));
 const ballot = createBallot(document.getElementById('ballot'));
 
-createPageActions(document.getElementById('reach'), { key, activity, experiments });
+createPageActions(document.getElementById('page-actions'), { key, activity, experiments });
 addCopyButtons();
 listen();
 
-/** A line that breaks is opened again by itself; the next message holds all that was missed. */
+/** The browser reconnects by itself, and the next message has all that was missed. */
 function listen() {
   const events = new EventSource(`/lessons/${key}/events`);
   events.addEventListener('message', ({ data }) => take(JSON.parse(data)));
   events.addEventListener('open', () => aside.classList.remove('cut'));
   events.addEventListener('error', () => {
     aside.classList.add('cut');
-    verdict.say('npm start is not to be reached. This page waits for it.');
+    verdict.say("npm start can't be reached. This page waits for it.");
   });
   addEventListener('pagehide', () => events.close());
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
@@ -53,7 +53,7 @@ function listen() {
 function take(message) {
   told = message;
   if (takeToken(message.token)) {
-    following.forget(); // npm start was started again, and counts from 0
+    following.forget(); // npm start has restarted, and counts from 0
     over = -1;
   }
   following.tell(message.newest);
@@ -74,7 +74,7 @@ function take(message) {
   numbers.tell(check, message.solutions?.[check.lesson.key]);
 }
 
-/** A verdict comes to the front; one that was there before the page was does not, unless the page has come for it. */
+/** Brings a verdict to the front, unless it is older than the page and the page didn't come for it. */
 function bringForward({ id, isOver, isIdle }) {
   const isFirst = over === -1;
   if (!isOver || isIdle) return void (over = Math.max(over, 0));
@@ -84,17 +84,16 @@ function bringForward({ id, isOver, isIdle }) {
   if (!isTyping && (!isFirst || following.hasCome)) views.show('verdict');
 }
 
-/** Passing is not remembered where it cannot be written. */
 function tellUnkept(why) {
   const place = document.getElementById('unkept');
   const words = why
-    ? `Your progress cannot be kept: ${why}. Until npm start ends it is remembered all the same.`
+    ? `Your progress can't be saved: ${why}. Until npm start exits, it is remembered anyway.`
     : '';
   if (place.textContent !== words) place.textContent = words;
   place.hidden = !why;
 }
 
-/** When a lesson has passed, and nothing of it fails now: where the next one is. */
+/** Leads to the next lesson once this one has passed, unless it fails now. */
 function tellNext({ passed, current, check }) {
   const next = document.getElementById('next');
   const fails = check?.promises.some(({ verdict }) => verdict === 'failed');
@@ -106,7 +105,7 @@ function tellNext({ passed, current, check }) {
   link.textContent = `Next: ${pill.title.replace(/, \d+ minutes.*$/, '')}`;
 }
 
-/** A promise was chosen, or the check: its programs are offered, and what decided it is marked. */
+/** Shows the evidence for a promise, or for the whole check. */
 function choose(promise) {
   if (told.check) evidence.show(told.check, promise);
 }

@@ -1,7 +1,7 @@
-/** Where one is among the lessons, as the server says it. */
+/** Marks the passed lessons and the next one, in the head and on the map. */
 import { all } from '../../web/client/elements.js';
 
-/** @param {{ passed: string[], current: string }} told  keys of lessons */
+/** @param {{ passed: string[], current: string }} progress  keys of lessons */
 export function tellMap({ passed, current }) {
   const stateOf = (key) => (passed.includes(key) ? 'passed' : key === current ? 'next' : '');
   for (const link of all('.pills a')) {

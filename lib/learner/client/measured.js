@@ -1,32 +1,18 @@
-/** What was measured: the headline as a picture, with what was predicted and what was measured before; the rest as numbers. */
+/** What was measured: the headline as a picture, beside the prediction and earlier saves; the rest as numbers. */
 import { chartOf, measurementOf } from '../../web/client/charts.js';
 import { make } from '../../web/client/elements.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 560;
-const NAMES = 194; // the longest in a narrow window, where words are larger
+const NAMES = 194; // px, for the longest name in a narrow window, where words are larger
 const ROW = 34;
 
-/**
- * @param {HTMLElement} place
- * @param {{ key: string, activity: import('./activity.js').Activity }} page
- */
+/** @param {HTMLElement} place  @param {{ key: string, activity: import('./activity.js').Activity }} page */
 export function createNumbers(place, { key, activity }) {
-  const solutionButton = make('button', {
-    type: 'button',
-    textContent: 'Measure the solution here',
-  });
-  const status = make('p', { className: 'note' });
-  status.setAttribute('role', 'status');
-  solutionButton.addEventListener('click', async () => {
-    const fault = await activity.start(`/lessons/${key}/measure`, (told) => {
-      if (told.isOver) status.textContent = told.fault ?? '';
-    });
-    status.textContent = fault ?? 'It takes as long as a check does.';
-  });
+  const { button, status } = solutionMeter(key, activity);
   return {
     /**
-     * @param {any} check  as the server tells it; what was measured is there when it is over
+     * @param {any} check  has measurements once it is over
      * @param {{ value: number, low?: number, high?: number }} [solution]  its headline on this machine
      */
     tell(check, solution) {
@@ -50,23 +36,37 @@ export function createNumbers(place, { key, activity }) {
       place.replaceChildren(
         make('h3', { textContent: 'What was measured' }),
         ...measurements.map((one) => measurementIn(one, { prediction, earlier, solution })),
-        ...(hasButton ? [solutionButton, status] : []),
+        ...(hasButton ? [button, status] : []),
         ...charts.map(chartOf),
       );
     },
   };
 }
 
+/** The button that has the solution measured, and its status. */
+function solutionMeter(key, activity) {
+  const button = make('button', { type: 'button', textContent: 'Measure the solution here' });
+  const status = make('p', { className: 'note' });
+  status.setAttribute('role', 'status');
+  button.addEventListener('click', async () => {
+    const fault = await activity.start(`/lessons/${key}/measure`, (run) => {
+      if (run.isOver) status.textContent = run.fault ?? '';
+    });
+    status.textContent = fault ?? 'It takes as long as a check does.';
+  });
+  return { button, status };
+}
+
 const isFine = ({ roughness, value }) => roughness !== 'unknown' && Number.isFinite(value);
 
-/** What is too rough to tell is not shown as if it told something. */
+/** A measurement too rough to say anything has no number. */
 function measurementIn(one, known) {
   if (isFine(one)) return one.isHeadline ? pictureOf(one, known) : measurementOf(one);
   const words = `${one.label}: too rough to tell${one.note ? ` (${one.note})` : ''}`;
   return make('p', { className: 'note', textContent: words });
 }
 
-/** Prediction, measurement with its interval, ceiling, earlier saves: on one scale. */
+/** Prediction, measurement with its interval, ceiling and earlier saves, on one scale. */
 function pictureOf(measurement, { prediction, earlier, solution }) {
   const { label, value, low, high, ceiling, unit, note, judged, roughness } = measurement;
   const remarks = [roughness, note, judged].filter(Boolean);

@@ -1,4 +1,4 @@
-/** All that is in reach beside the check: experiments, faults to spot, the solution, the starter. One is open at a time. */
+/** The buttons of "Go further": experiments, faults to spot, the solution, the starter. One is open at a time. */
 import { showDiff, showReset } from './diff-and-reset.js';
 import { make } from '../../web/client/elements.js';
 import { showSpot } from './spot-fault.js';
@@ -10,7 +10,6 @@ import { showSpot } from './spot-fault.js';
 export function createPageActions(section, { key, activity, experiments }) {
   const desk = make('div', { className: 'desk' });
   const line = make('p', { className: 'buttons' });
-  /** @type {HTMLButtonElement | undefined} */
   let opened;
   const tools = {
     Experiments: (button) => experiments.open(button, '', desk),

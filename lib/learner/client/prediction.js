@@ -1,11 +1,8 @@
-/** The learner's prediction, asked for before the first measurement; the terminal's counts as well, whichever comes first. */
+/** Asks for the learner's prediction before the first measurement; one from the terminal counts as well. */
 import { ask } from './ask-server.js';
 import { all } from '../../web/client/elements.js';
 
-/**
- * @param {HTMLElement | null} section  null where the text asks for none
- * @param {{ key: string }} page
- */
+/** @param {HTMLElement | null} section  null if the text asks for none  @param {{ key: string }} page */
 export function createPrediction(section, { key }) {
   if (!section) return { tell() {} };
   const form = section.querySelector('form');

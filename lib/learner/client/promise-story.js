@@ -1,13 +1,10 @@
-/**
- * One promise opened up: expected, got, why, and what the program printed that decided it; what to try, when it fails a second
- * time, or is asked for.
- */
+/** An open promise: expected, got, why, what the program printed; what to try is folded until it fails a second time. */
 import { make } from '../../web/client/elements.js';
 
 const FIELDS = { expected: 'Expected', got: 'Got', why: 'Why' };
 const GONE = 'An X-ray is drawn of checks that this npm start makes: "Check now" makes one.';
 
-/** Of what held there is only its sentence. @returns {HTMLElement[]} */
+/** @returns {HTMLElement[]}  none for a promise that holds */
 export function storyOf(promise, check) {
   const list = make('dl', {});
   const { verdict, output, isAgain } = promise;
@@ -23,11 +20,11 @@ export function storyOf(promise, check) {
   if (promise.try && !fields.try)
     parts.push(folded('What to try', make('p', { textContent: promise.try })));
   if (output) parts.push(printedBy(output, starterOf(promise, check)));
-  if (isOpen && check.isKept) parts.push(make('p', { className: 'note', textContent: GONE }));
+  if (isOpen && check.isSaved) parts.push(make('p', { className: 'note', textContent: GONE }));
   return parts;
 }
 
-/** How the program was started that printed it. */
+/** The command that started the program. */
 function starterOf({ shows, programs = [] }, check) {
   const own = programs.find((one) => check.programs[one] && !check.programs[one].isReference);
   return check.programs[shows?.program ?? own]?.name;

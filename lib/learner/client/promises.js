@@ -1,4 +1,4 @@
-/** The promises of a lesson, task by task as its text numbers them, each a line that opens. */
+/** The promises of a lesson, task by task, each a line that opens. */
 import { all, make } from '../../web/client/elements.js';
 
 export const SIGNS = {
@@ -9,49 +9,39 @@ export const SIGNS = {
   waiting: ['·', 'not judged yet'],
   held: ['✔', 'held before'],
 };
-const SEEN = ['passed', 'waiting']; // the sign shows it
+const SEEN = ['passed', 'waiting']; // the sign says it
 const OPEN = ['failed', 'inconclusive'];
 
 /** @param {HTMLElement} place  @param {{ pick: (id: string) => void }} actions */
 export function createPromises(place, { pick }) {
-  /** @type {Map<string, HTMLElement>} */
   const items = new Map(all('li[data-id]', place).map((item) => [String(item.dataset.id), item]));
-  const itemOf = (promise) => {
-    const item = items.get(promise.id) ?? make('li', {});
-    if (!items.has(promise.id)) item.dataset.id = promise.id;
-    items.set(promise.id, item);
-    if (!item.querySelector('button')) item.replaceChildren(buttonOf(() => pick(promise.id)));
+  const tasks = new Map(all('details.task', place).map((one) => [String(one.dataset.task), one]));
+  const itemOf = ({ id }) => {
+    const item = items.get(id) ?? make('li', {});
+    item.dataset.id = id;
+    items.set(id, item);
+    if (!item.querySelector('button')) item.replaceChildren(buttonOf(() => pick(id)));
     return item;
   };
-  const tasks = new Map(all('details.task', place).map((one) => [String(one.dataset.task), one]));
-  const taskOf = (number) => {
-    const known = tasks.get(String(number));
-    if (known) return known;
-    const fresh = make('details', { className: 'task', open: true });
-    fresh.dataset.task = String(number);
-    fresh.append(make('summary'), make('ol'));
-    place.append(fresh);
-    tasks.set(String(number), fresh);
-    return fresh;
+  const taskOf = (/** @type {string} */ number) => {
+    const element = tasks.get(number) ?? addTask(place, number);
+    tasks.set(number, element);
+    return element;
   };
 
   return {
-    /** The items stay the same elements: one that has the focus keeps it. */
+    /** The items stay the same elements, so that an item keeps the focus. */
     tell(check) {
       const next = check.tasks.find((task) => promisesOf(check, task).some(isToCome))?.number;
       for (const task of check.tasks) {
         const mine = promisesOf(check, task);
-        const element = /** @type {HTMLDetailsElement} */ (taskOf(task.number));
+        const element = /** @type {HTMLDetailsElement} */ (taskOf(String(task.number)));
         fillTask(element, task, { mine, check, isNext: task.number === next });
-        const list = element.querySelector('ol');
-        for (const promise of mine) {
-          const item = itemOf(promise);
-          fillItem(item, promise, check.isOver && !check.isIdle);
-          if (item.parentElement !== list) list.append(item);
-        }
+        for (const promise of mine) fillItem(itemOf(promise), promise, check);
+        moveTo(element.querySelector('ol'), mine.map(itemOf));
       }
     },
-    /** Opens one, with its story, and shuts the others. @param {string | undefined} id  @param {HTMLElement} story */
+    /** Opens a promise, with its story, and shuts the others. @param {string | undefined} id  @param {HTMLElement} story */
     open(id, story) {
       for (const [each, item] of items)
         item.querySelector('button')?.setAttribute('aria-expanded', String(each === id));
@@ -61,10 +51,18 @@ export function createPromises(place, { pick }) {
   };
 }
 
+function addTask(/** @type {HTMLElement} */ place, /** @type {string} */ number) {
+  const task = make('details', { className: 'task', open: true });
+  task.dataset.task = number;
+  task.append(make('summary'), make('ol'));
+  place.append(task);
+  return task;
+}
+
 const promisesOf = ({ promises }, task) => promises.filter(({ id }) => task.promises.includes(id));
 const isToCome = ({ verdict }) => verdict !== 'held' && verdict !== 'passed';
 
-/** A task that was not judged is one line: it held before, or it is to come. */
+/** Folds a task that was not judged into one line: it held before, or comes later. */
 function fillTask(element, { heading }, { mine, check, isNext }) {
   const { isOver, isIdle } = check;
   const held = mine.filter(({ verdict }) => verdict === 'held').length;
@@ -88,7 +86,7 @@ function fillTask(element, { heading }, { mine, check, isNext }) {
     );
   }
   const state = String(isLeft);
-  if (element.dataset.isLeft === state) return; // a fold that a reader has opened stays
+  if (element.dataset.isLeft === state) return; // keeps a fold that the reader has opened
   element.dataset.isLeft = state;
   element.open = !isLeft;
 }
@@ -105,9 +103,13 @@ function buttonOf(pick) {
   return button;
 }
 
-function fillItem(item, { verdict, sentence, got = '' }, isOver) {
+function moveTo(list, items) {
+  for (const item of items) if (item.parentElement !== list) list.append(item);
+}
+
+function fillItem(item, { verdict, sentence, got = '' }, { isOver, isIdle }) {
   const [sign, word] = SIGNS[verdict];
-  const isLeft = isOver && verdict === 'waiting';
+  const isLeft = isOver && !isIdle && verdict === 'waiting';
   item.dataset.verdict = verdict;
   put(item.querySelector('.sign'), sign);
   put(item.querySelector('.sentence'), sentence);

@@ -1,10 +1,10 @@
-/** A hand on the board of a class: the learner's, up or down; the terminal's key does the same. */
+/** The button that raises the learner's hand on the board of a class, as the terminal's key does. */
 import { ask } from './ask-server.js';
 
 const UNHEARD =
-  'Your hand is up, but you are not on the board: npm start says why. It is told as soon as you are.';
+  'Your hand is up, but you are not on the board: npm start says why. The board shows it as soon as you are.';
 
-/** @param {HTMLElement | null} button  null where no board was joined */
+/** @param {HTMLElement | null} button  null if no board was joined */
 export function createHand(button) {
   const told = document.getElementById('hand-told');
   if (!button || !told) return { tell() {} };

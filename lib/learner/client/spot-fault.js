@@ -1,15 +1,12 @@
-/** Spot the fault: a change to the solution is shown, one says which promise it breaks, and it is started and judged. */
-import { stopButton } from './activity.js';
+/** Spot the fault: the learner says which promise a change to the solution breaks, and a check of it gives the answer. */
+import { startAndStop } from './activity.js';
 import { ask } from './ask-server.js';
 import { createActivityEvidence } from '../../web/client/evidence.js';
 import { diffOf } from './diff-and-reset.js';
 import { make } from '../../web/client/elements.js';
 import { SIGNS } from './promises.js';
 
-/**
- * @param {HTMLElement} place
- * @param {{ key: string, activity: import('./activity.js').Activity }} page
- */
+/** @param {HTMLElement} place  @param {{ key: string, activity: import('./activity.js').Activity }} page */
 export async function showSpot(place, { key, activity }) {
   place.replaceChildren(note('One moment.'));
   const { value, fault } = await ask(`/lessons/${key}/spot`);
@@ -19,70 +16,75 @@ export async function showSpot(place, { key, activity }) {
       note(value.reason),
       button('Go on anyway', () => showSpot(place, { key, activity })),
     );
-  sit(value, { place, key, activity });
+  askInTurn(value, { place, key, activity });
 }
 
-/** One change after the other. */
-function sit({ changes, promises, right }, { place, key, activity }) {
+/** Asks about one change after the other, and counts the right answers. */
+function askInTurn(spots, page) {
+  const { changes } = spots;
+  const { place, key, activity } = page;
   let seen = 0;
-  const show = (/** @type {number} */ index) => {
-    if (index >= changes.length) return end();
-    const title = make('h3', {
-      textContent: `Which promise does it break? ${index + 1} of ${changes.length}`,
-      tabIndex: -1,
-    });
-    const form = make('form', { className: 'spot' });
-    const choices = choicesOf(promises, right);
-    const status = note('');
-    const answer = make('button', { type: 'submit', textContent: 'That is my answer' });
-    const stop = stopButton();
-    stop.hidden = true;
-    const line = make('p', {});
-    line.append(answer, ' ', stop);
-    form.append(choices, line, status);
-    const result = make('div', {});
-    form.addEventListener('submit', async (event) => {
-      event.preventDefault();
-      /** @type {HTMLInputElement | null} */
-      const chosen = form.querySelector('input:checked');
-      const said = chosen?.value ?? '';
-      if (said === '') return void (status.textContent = 'Choose one first.');
-      if (answer.hidden) return;
-      run(true);
-      status.textContent = 'It is started and judged.';
-      const path = `/lessons/${key}/spot/${index}/${said}`;
-      const fault = await activity.start(path, (told) => {
-        if (!told.isOver) return;
-        run(false);
-        status.textContent = told.fault ?? '';
-        if (told.fault) return;
-        answer.hidden = true;
-        choices.disabled = true;
-        seen += Number(told.isSeen);
-        const isLast = index + 1 >= changes.length;
-        const next = button(isLast ? 'How many did you see?' : 'The next one', () =>
-          show(index + 1),
-        );
-        tellJudged(result, told, { promises, next });
-      });
-      if (fault) run(false);
-      if (fault) status.textContent = fault;
-    });
-    const run = (isRunning) => {
-      answer.hidden = isRunning;
-      stop.hidden = !isRunning;
-      choices.disabled = isRunning;
-    };
-    place.replaceChildren(title, ...diffsOf(changes[index]), form, result);
-    if (index > 0) title.focus();
-  };
-  const end = () =>
+  const goTo = (/** @type {number} */ index) => {
+    if (index < changes.length) return showChange(index, spots, { ...page, onJudged, goTo });
     place.replaceChildren(
       note(`You saw ${seen} of ${changes.length}.`),
       button('More', () => showSpot(place, { key, activity })),
     );
+  };
+  const onJudged = ({ isSeen }) => (seen += Number(isSeen));
   if (changes.length === 0) place.replaceChildren(note('This lesson has no changes to show.'));
-  else show(0);
+  else goTo(0);
+}
+
+function showChange(index, { changes, promises, right }, { place, key, activity, onJudged, goTo }) {
+  const title = make('h3', {
+    textContent: `Which promise does it break? ${index + 1} of ${changes.length}`,
+    tabIndex: -1,
+  });
+  const result = make('div', {});
+  const finish = (/** @type {any} */ judged) => {
+    onJudged(judged);
+    const words = index + 1 < changes.length ? 'The next one' : 'How many did you see?';
+    showJudged(result, judged, { promises, next: button(words, () => goTo(index + 1)) });
+  };
+  const judge = (said, hear) => activity.start(`/lessons/${key}/spot/${index}/${said}`, hear);
+  const form = answerForm(choicesOf(promises, right), { judge, finish });
+  place.replaceChildren(title, ...diffsOf(changes[index]), form, result);
+  if (index > 0) title.focus();
+}
+
+/** Has one answer judged; after a run that failed the learner can answer again. */
+function answerForm(choices, { judge, finish }) {
+  const form = make('form', { className: 'spot' });
+  const status = note('');
+  const answer = make('button', { type: 'submit', textContent: 'That is my answer' });
+  const { line, setRunning } = startAndStop(answer);
+  form.append(choices, line, status);
+  const run = (/** @type {boolean} */ isRunning) => {
+    setRunning(isRunning);
+    choices.disabled = isRunning;
+  };
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    /** @type {HTMLInputElement | null} */
+    const chosen = form.querySelector('input:checked');
+    if (!chosen) return void (status.textContent = 'Choose one first.');
+    if (answer.hidden) return;
+    run(true);
+    status.textContent = 'It is started and judged.';
+    const fault = await judge(chosen.value, (judged) => {
+      if (!judged.isOver) return;
+      run(false);
+      status.textContent = judged.fault ?? '';
+      if (judged.fault) return;
+      answer.hidden = true;
+      choices.disabled = true;
+      finish(judged);
+    });
+    if (fault) run(false);
+    if (fault) status.textContent = fault;
+  });
+  return form;
 }
 
 const diffsOf = (files) =>
@@ -103,19 +105,10 @@ function choicesOf(promises, right) {
   return field;
 }
 
-function tellJudged(place, told, { promises, next }) {
-  const { isSeen, isRight, breaks, why, bug } = told;
+function showJudged(place, judged, { promises, next }) {
+  const { isSeen, isRight, breaks, why, bug } = judged;
   const sentenceOf = (id) => promises.find((one) => one.id === id)?.sentence ?? id;
   const answer = isRight ? 'It is right.' : `It breaks: ${breaks.map(sentenceOf).join('; ')}.`;
-  const list = make('ul', { className: 'judged' });
-  for (const { verdict, sentence, got } of told.promises) {
-    const [sign, word] = SIGNS[verdict];
-    const item = make('li', {});
-    item.dataset.verdict = verdict;
-    item.append(make('b', { textContent: `${sign} ${word}` }), ` ${sentence}`);
-    if (got) item.append(make('p', { className: 'got', textContent: got }));
-    list.append(item);
-  }
   const words = make('p', { className: 'told' });
   words.append(make('b', { textContent: isSeen ? 'You saw it.' : 'Not quite.' }), ` ${answer}`);
   words.setAttribute('role', 'status');
@@ -123,16 +116,24 @@ function tellJudged(place, told, { promises, next }) {
     ? 'What is different in it'
     : 'Why someone writes this, and what clients notice';
   const reason = make('p', { textContent: `${whose}: ${why.replaceAll(/\s+/g, ' ')}` });
+  const faults = bug ? [note(`This is a fault in Forkshop: ${bug}`)] : [];
   const xray = make('section', { className: 'evidence', hidden: true });
-  const parts = [
-    words,
-    reason,
-    list,
-    ...(bug ? [note(`This is a fault in Forkshop: ${bug}`)] : []),
-  ];
-  place.replaceChildren(...parts, next, xray);
-  const shown = told.promises.find(({ verdict }) => verdict === 'failed');
-  createActivityEvidence(xray, 'What happened in it').show(told, shown);
+  place.replaceChildren(words, reason, listOf(judged.promises), ...faults, next, xray);
+  const failed = judged.promises.find(({ verdict }) => verdict === 'failed');
+  createActivityEvidence(xray, 'What happened in it').show(judged, failed);
+}
+
+function listOf(promises) {
+  const list = make('ul', { className: 'judged' });
+  for (const { verdict, sentence, got } of promises) {
+    const [sign, word] = SIGNS[verdict];
+    const item = make('li', {});
+    item.dataset.verdict = verdict;
+    item.append(make('b', { textContent: `${sign} ${word}` }), ` ${sentence}`);
+    if (got) item.append(make('p', { className: 'got', textContent: got }));
+    list.append(item);
+  }
+  return list;
 }
 
 function note(textContent) {

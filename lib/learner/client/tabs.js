@@ -1,7 +1,4 @@
-/**
- * Text and verdict: beside one another where there is room, else one of them, by two tabs in the head of the page. Each keeps
- * its place while the other is shown.
- */
+/** Text and verdict: side by side on a wide screen, else two tabs, each of which keeps its scroll position. */
 import { all } from '../../web/client/elements.js';
 
 const BESIDE = '(min-width: 1100px)'; // as in learner.css

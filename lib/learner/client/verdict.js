@@ -1,47 +1,33 @@
-/** The verdict on a lesson, as the server tells it: in one line, promise by promise, and the one that is chosen, opened up. */
+/** The verdict on a lesson: in one line, promise by promise, with one promise opened. */
 import { all } from '../../web/client/elements.js';
 import { createPromises } from './promises.js';
 import { storyOf } from './promise-story.js';
 
-/** @param {HTMLElement} aside  @param {{ choose: (promise: any) => void }} actions */
+/** @param {HTMLElement} aside  @param {{ choose: (promise: any) => void }} actions  choose: shows the evidence */
 export function createVerdict(aside, { choose }) {
-  const [place] = all('#promises', aside);
   const [story] = all('#story', aside);
   const [summary] = all('#summary', aside);
   const [status] = all('#status .to-verdict');
-  const atFirst = [...summary.childNodes];
-  const briefAtFirst = status.textContent;
+  const atFirst = { summary: [...summary.childNodes], status: status.textContent };
   let check;
-  let shown = ''; // the check and promise of which the evidence is shown
-  /** @type {{ id: string, instead?: string } | undefined} instead: of the promise that was opened when this one was clicked */
-  let chosen;
+  let shown = ''; // the check and promise that the evidence is about
+  /** @type {{ id: string, instead: string } | undefined} the promise that was clicked, and the failure open before the click */
+  let clicked;
   all('.actions', aside)[0].hidden = false;
-  const promises = createPromises(place, { pick });
-
-  /** The failure to read first: each verdict opens its own, whatever was clicked before. */
-  const first = () => {
-    const those = (wanted) => check.promises.find(({ verdict }) => verdict === wanted);
-    return those('failed') ?? those('inconclusive');
-  };
-  const mark = () => (first() ? `${check.id} ${first().id}` : '');
-  const current = () => {
-    const clicked = check.promises.find(({ id }) => id === chosen?.id);
-    return first() && chosen?.instead !== mark() ? first() : (clicked ?? first());
-  };
-
-  function pick(id) {
-    chosen = { id, instead: mark() };
+  const pick = (/** @type {string} */ id) => {
+    clicked = { id, instead: failureOf(check) };
     open();
-  }
+  };
+  const promises = createPromises(all('#promises', aside)[0], { pick });
 
   function open() {
-    const promise = current();
-    const isTold = promise && !['waiting', 'held'].includes(promise.verdict);
+    const promise = promiseToOpen(check, clicked);
+    const isJudged = promise && !['waiting', 'held'].includes(promise.verdict);
     promises.open(promise?.id, story);
-    story.hidden = !isTold;
-    if (isTold) replace(story, storyOf(promise, check));
-    const now = `${check.id} ${isTold ? promise.id : ''} ${check.isOver}`;
-    if (now !== shown && (isTold || check.isOver)) choose(isTold ? promise : undefined);
+    story.hidden = !isJudged;
+    if (isJudged) replace(story, storyOf(promise, check));
+    const now = `${check.id} ${isJudged ? promise.id : ''} ${check.isOver}`;
+    if (now !== shown && (isJudged || check.isOver)) choose(isJudged ? promise : undefined);
     shown = now;
   }
 
@@ -49,19 +35,41 @@ export function createVerdict(aside, { choose }) {
     say: (text) => (summary.textContent = status.textContent = text),
     tell(fresh) {
       check = fresh;
-      const { isIdle, isOver, verdict, passedAt } = check;
-      aside.setAttribute('aria-busy', String(!isOver));
-      aside.dataset.verdict = (isOver && verdict) || (passedAt ? 'passed' : 'waiting');
-      status.dataset.verdict = aside.dataset.verdict;
+      showState(check, { aside, status });
       promises.tell(check);
-      if (isIdle && !passedAt) summary.replaceChildren(...atFirst);
-      else summary.textContent = summaryOf(check);
-      status.textContent = isIdle && !passedAt ? briefAtFirst : briefly(check);
-      if (isIdle) return;
+      showSummary(check, { summary, status, atFirst });
+      if (check.isIdle) return;
       aside.dataset.check = String(check.id);
       open();
     },
   };
+}
+
+function showState({ isOver, verdict, passedAt }, { aside, status }) {
+  aside.setAttribute('aria-busy', String(!isOver));
+  aside.dataset.verdict = (isOver && verdict) || (passedAt ? 'passed' : 'waiting');
+  status.dataset.verdict = aside.dataset.verdict;
+}
+
+/** A lesson that was never checked keeps the words that the page came with. */
+function showSummary(check, { summary, status, atFirst }) {
+  const isNew = check.isIdle && !check.passedAt;
+  if (isNew) summary.replaceChildren(...atFirst.summary);
+  else summary.textContent = summaryOf(check);
+  status.textContent = isNew ? atFirst.status : briefly(check);
+}
+
+const firstFailure = ({ promises }) =>
+  promises.find(({ verdict }) => verdict === 'failed') ??
+  promises.find(({ verdict }) => verdict === 'inconclusive');
+
+const failureOf = (check) => (firstFailure(check) ? `${check.id} ${firstFailure(check).id}` : '');
+
+/** A new failure opens, whatever was clicked before it. */
+function promiseToOpen(check, clicked) {
+  const first = firstFailure(check);
+  if (first && clicked?.instead !== failureOf(check)) return first;
+  return check.promises.find(({ id }) => id === clicked?.id) ?? first;
 }
 
 const WORDS = { passed: 'Passed.', failed: 'Not yet.', inconclusive: 'Undecided.' };
@@ -91,7 +99,7 @@ function summaryOf(check) {
   return `${briefly(check)}. ${seconds.toFixed(1)} s.${machine} Checked ${timeOf(check.at)}${where}.`;
 }
 
-/** As in "at 14:05", with the day unless that is today. */
+/** As in "at 14:05", with the day if it is not today. */
 function timeOf(iso) {
   const then = new Date(iso);
   const time = `at ${then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`;
@@ -100,7 +108,7 @@ function timeOf(iso) {
   return `on ${day} ${time}`;
 }
 
-/** What is the same stays: a fold that is open, a text that is selected. */
+/** Leaves equal elements alone, so that an open fold or a selected text stays. */
 function replace(place, elements) {
   const html = elements.map((one) => one.outerHTML).join('');
   if (place.dataset.holds === html) return;

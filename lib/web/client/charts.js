@@ -1,7 +1,7 @@
-/** The numbers under an X-ray: a measurement as it narrows, a chart, and all of it as a table. */
+/** The numbers under an X-ray: measurements, charts, and its table. */
 import { make } from './elements.js';
 
-/** Puts an element in the place of the one of the same name. */
+/** Replaces the element of the same name, or appends a new one. */
 export function put(place, name, element) {
   element.dataset.name = name;
   const before = place.querySelector(`[data-name="${CSS.escape(name)}"]`);
@@ -13,7 +13,6 @@ const NARROW = '\u00a0'; // "95 %" stays on one line
 
 const round = (number) => number.toFixed(Math.abs(number) < 100 ? 2 : 0);
 
-/** A number with its interval, and a bar against the ceiling. */
 export function measurementOf({ label, value, low, high, ceiling, unit }) {
   if (high === null) return make('p', { textContent: `${label}: not enough measured yet` }); // JSON knows no Infinity
   const element = make('div', { className: 'measurement' });
@@ -31,8 +30,8 @@ export function measurementOf({ label, value, low, high, ceiling, unit }) {
  * @param {object} chart
  * @param {string} chart.label
  * @param {string} chart.unit
- * @param {{ name: string, value: number, isLoss?: boolean }[]} chart.rows  isLoss: these should not have been
- * @param {number} [chart.most]  what a full bar stands for: the whole, where there is one
+ * @param {{ name: string, value: number, isLoss?: boolean }[]} chart.rows  isLoss: should be 0
+ * @param {number} [chart.most]  the value of a full bar
  */
 export function chartOf({
   label,
@@ -56,7 +55,6 @@ export function chartOf({
   return element;
 }
 
-/** A bar, as long as the value is of the whole. */
 function barOf({ name, value, most, words, isLoss = false }) {
   const bar = make('div', { className: isLoss ? 'bar loss' : 'bar' });
   bar.setAttribute('role', 'img');
@@ -76,7 +74,6 @@ const HEADS = {
   end: 'end',
 };
 
-/** The rows of a table, its head included. */
 export function tableOf(rows) {
   const head = make('tr', {});
   head.append(

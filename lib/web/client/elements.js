@@ -1,22 +1,14 @@
-/** Elements of the page. */
+/** Finds and makes elements of a page, and knows which keys they need. */
 
-/**
- * @param {string} selector
- * @param {ParentNode} [within]
- * @returns {HTMLElement[]}
- */
+/** @param {string} selector  @param {ParentNode} [within]  @returns {HTMLElement[]} */
 export const all = (selector, within = document) => [
   .../** @type {NodeListOf<HTMLElement>} */ (within.querySelectorAll(selector)),
 ];
 
-/** What a clicker sends, and what steers the wall: no field for a number, a time or a choice needs it. */
+/** The keys of a clicker, and of the wall: a field for a number, a time or a choice doesn't need them. */
 const STEERING = /^(Page(Up|Down)|Arrow(Left|Right)|Escape|[bo.])$/;
 
-/**
- * Does this key mean something to what has the focus? To a button only Space and Enter, to a field what can be typed there,
- * to code and notes the keys that scroll them: all others are the presenter's, wherever he has clicked.
- * @param {KeyboardEvent} event
- */
+/** Whether the focused element needs this key; the presenter's shortcuts get all others. @param {KeyboardEvent} event */
 export function isTaken({ key, target }) {
   const place = /** @type {Element} */ (target);
   const has = (selector) => Boolean(place.closest?.(selector));
@@ -28,7 +20,7 @@ export function isTaken({ key, target }) {
   return has('pre, #talk') && ['ArrowUp', 'ArrowDown'].includes(key);
 }
 
-/** After a click with the mouse the button lets the focus go: the next Space turns the slide. */
+/** Takes the focus from a button clicked with the mouse, so that the next Space turns the slide. */
 export function letGo(/** @type {any} */ { detail, currentTarget }) {
   if (detail > 0) currentTarget.blur();
 }

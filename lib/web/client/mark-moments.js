@@ -1,10 +1,7 @@
-/** Marks over an X-ray: boxes around the moments that decided a promise, which the drawing has kept free of words. */
+/** Draws a numbered box around each moment that decided a promise, over an X-ray. */
 const SVG = 'http://www.w3.org/2000/svg';
 
-/**
- * @param {Element} svg  as xray.js draws it
- * @param {import('./xray-moments.js').Marked[]} marked
- */
+/** @param {Element} svg  drawn by xray.js  @param {import('./xray-moments.js').Marked[]} marked */
 export function markMoments(svg, marked) {
   for (const { number, box, flag } of marked)
     svg.append(

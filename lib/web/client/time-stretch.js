@@ -1,17 +1,17 @@
 /**
- * Which stretch of a timeline is looked at, and what an X-ray of it is told. Pure, without a page.
+ * The stretch of a timeline that an X-ray shows, and the messages for that X-ray. Pure.
  *
  * @typedef {{ pid: number, t: number, toMs?: number, says: string }} Moment
  */
 const SHORTEST_MS = 20;
-const AT_FIRST_MS = 600; // so much is seen of a run that was shorter
+const AT_FIRST_MS = 600; // the least that is shown of a short run
 const MARGIN_MS = 100; // before and after the moments that decided, at least
-const MARGIN = 0.25; // of the time from the first to the last
-const ROUND = 6; // the stretch begins at a round time, for the axis: a part of its length that is as small
+const MARGIN = 0.25; // of the time from the first moment to the last
+const ROUND = 6; // the stretch begins at a round time: a multiple of the power of ten below a sixth of its length
 const TRAFFIC = new Set(['connection', 'request', 'response']);
 
 /**
- * The moments at first, the whole run where there are none.
+ * Begins with the moments, or with the whole run if there are none.
  * @param {{ t: number }[]} events  in order
  * @param {Moment[]} moments
  */
@@ -21,7 +21,7 @@ export function createStretch(events, moments) {
   const firstMs = Math.min(...moments.map(({ t }) => t));
   const lastMs = Math.max(...moments.map(({ t, toMs: until = t }) => until));
   const margin = Math.max(MARGIN_MS, MARGIN * (lastMs - firstMs));
-  const limitMs = Math.max(endMs, moments.length > 0 ? lastMs + margin : 0); // a last moment has room after it, too
+  const limitMs = Math.max(endMs, moments.length > 0 ? lastMs + margin : 0); // leaves room after the last moment
   const at = (fromMs, toMs) => {
     const length = Math.min(Math.max(SHORTEST_MS, toMs - fromMs), limitMs - zeroMs);
     const start = Math.min(Math.max(zeroMs, (fromMs + toMs - length) / 2), limitMs - length);
@@ -43,13 +43,13 @@ export function createStretch(events, moments) {
 }
 
 /**
- * The messages for an X-ray of a stretch: the processes as they are then, the traffic that falls into it.
+ * The messages for an X-ray of a stretch: the processes alive in it, and its traffic.
  * @param {{ events: any[], silences: { pid: number, sinceMs: number, untilMs?: number }[],
  *   startups?: { pid: number, untilMs?: number }[] }} evidence
  * @param {{ fromMs: number, toMs: number }} stretch
  * @returns {object[]}
  */
-export function within({ events, silences, startups = [] }, { fromMs, toMs }) {
+export function messagesWithin({ events, silences, startups = [] }, { fromMs, toMs }) {
   const diedMs = new Map(events.flatMap(deathIn));
   const isPast = ({ pid }) => (diedMs.get(pid) ?? Infinity) < fromMs;
   const whole = doneBefore(events, fromMs);
@@ -77,7 +77,7 @@ const deathIn = ({ what, pid, workerPid, t }) =>
 
 const isOldConnection = ({ what, t }, fromMs) => what === 'connection' && t < fromMs;
 
-/** Requests with their responses, where both were before. */
+/** The requests answered before `fromMs`, and their responses. */
 function doneBefore(events, fromMs) {
   const open = new Map();
   const done = new Set();

@@ -1,6 +1,6 @@
 /**
- * Where the words of an X-ray find room: none lies on another, none is cut. A label has several spots, the best first;
- * where none is free its short form is tried, and where that has none either it is left out: the table has it, too.
+ * Places the words of an X-ray so that none overlaps another or is cut. A label lists its spots, the best first; if none is
+ * free its short form is tried, then it is left out.
  *
  * @typedef {{ left: number, right: number, top: number, bottom: number }} Box
  *
@@ -8,20 +8,19 @@
  * @property {string} key
  * @property {string} text
  * @property {string} [short]
- * @property {string} [kind]  its class, `says` unless told
+ * @property {string} [kind]  its class, default `says`
  * @property {number} size  of the font, in px
  * @property {{ x: number, y: number, anchor?: 'start' | 'middle' | 'end' }[]} spots  y: of the baseline
- * @property {Box[]} [avoid]  what it lies on only where there is no other room
+ * @property {Box[]} [avoid]  lies on these only if no other spot is free
  */
 
-/** Above and below the baseline, in parts of the font's size: more than any usual font needs. */
+/** The height above and below the baseline, in parts of the font's size. */
 const ABOVE = 0.97;
 const BELOW = 0.27;
 
 const meet = (/** @type {Box} */ a, /** @type {Box} */ b) =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** @returns {Box} */
 function boxOf(width, size, { x, y, anchor = 'start' }) {
   const left = { start: x, middle: x - width / 2, end: x - width }[anchor];
   return { left, right: left + width, top: y - ABOVE * size, bottom: y + BELOW * size };
@@ -29,8 +28,8 @@ function boxOf(width, size, { x, y, anchor = 'start' }) {
 
 /**
  * @param {Label[]} labels  the most important first
- * @param {{ area: Box, widthOf: (text: string, size: number) => number, free?: Box[] }} options  free: where none may lie
- * @returns {(Label & { x: number, y: number, anchor: string })[]}  those that have found room
+ * @param {{ area: Box, widthOf: (text: string, size: number) => number, free?: Box[] }} options  free: to be kept clear
+ * @returns {(Label & { x: number, y: number, anchor: string })[]}  without labels that found no room
  */
 export function placeLabels(labels, { area, widthOf, free: kept = [] }) {
   const taken = [...kept];

@@ -1,4 +1,4 @@
-/** The signs of an X-ray, and what each means: only those that are drawn. */
+/** The legend of an X-ray: each sign that is drawn, with its meaning. */
 import { heirsOf } from './xray-story.js';
 
 const SIZE = 24;
@@ -10,8 +10,6 @@ const GAP = 18;
 
 const box = (x, y) => ({ x, y: y - 14, width: 28, height: 16 });
 const path = (d) => (x, y) => ({ d: `M${x} ${y} ${d}` });
-
-/** @type {Record<string, Sign>} */
 const SIGNS = {
   waiting: { name: 'waits', kind: 'waiting', at: box },
   answered: { name: 'answered', kind: 'answered', at: box },
@@ -37,13 +35,12 @@ const SIGNS = {
 };
 
 /**
- * Which signs this story needs.
  * @param {import('./xray-story.js').Story} story
- * @returns {string[]}  their names, which are the classes of what is drawn, too
+ * @returns {string[]}  the signs that it needs, by the classes of their marks
  */
 export function signsIn(story) {
   const { originMs } = story;
-  /** @type {any[]} what is not known yet is undefined, and after nothing */
+  /** @type {any[]} an unknown time is undefined, and no comparison with it holds */
   const all = [...story.processes.values()];
   /** @type {any[]} */
   const asked = [...story.asked.values()];
@@ -68,7 +65,7 @@ export function signsIn(story) {
 /**
  * @param {string[]} signs
  * @param {{ width: number, widthOf: (text: string, size: number) => number }} page
- * @returns {{ height: number, marks: (top: number) => import('./xray-layout.js').Mark[] }}
+ * @returns {{ height: number, marks: (top: number) => import('./xray-shapes.js').Mark[] }}
  */
 export function legendOf(signs, { width, widthOf }) {
   let [x, row] = [0, 0];

@@ -1,9 +1,9 @@
 /**
- * Where the moments that decided a promise are in an X-ray: boxes that words keep clear of. Pure.
+ * The boxes around the moments that decided a promise; words keep clear of them. Pure.
  *
  * @typedef {import('./xray-labels.js').Box} Box
  * @typedef {{ pid: number, t: number, toMs?: number }} Moment
- * @typedef {{ number: number, box: Box, flag: { x: number, y: number, radius: number } }} Marked  number: of the moment, from 1
+ * @typedef {{ number: number, box: Box, flag: { x: number, y: number, radius: number } }} Marked  number: from 1
  */
 const NARROWEST = 10;
 const TALLER = 1.36; // than the bar that it is on
@@ -11,8 +11,8 @@ const RADIUS = 13;
 
 /**
  * @param {Moment[]} moments
- * @param {{ panels: any[], lane: number, bar: number, spanMs: number }} scale  as xray-layout.js makes it
- * @returns {Marked[]}  those that are in the drawing
+ * @param {{ panels: any[], lane: number, bar: number, spanMs: number }} scale  of xray-scale.js
+ * @returns {Marked[]}  without moments outside the drawing
  */
 export function markedIn(moments, { panels: [panel], lane, bar, spanMs }) {
   const { processes, lanesY, x, fromMs } = panel;
@@ -30,7 +30,7 @@ export function markedIn(moments, { panels: [panel], lane, bar, spanMs }) {
   });
 }
 
-/** What a mark and its flag lie on. @param {Marked} marked @returns {Box[]} */
+/** @param {Marked} marked @returns {Box[]} */
 export const boxesOf = ({ box, flag: { x, y, radius } }) => [
   box,
   { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius },

@@ -1,37 +1,35 @@
 /**
- * What an X-ray tells: the messages of lib/deck/perform-demo.js put in order, process by process. Pure, without a page, so that
- * tests compare it with the timeline. All times are the timeline's own, in milliseconds.
+ * The messages of lib/deck/perform-demo.js, sorted by process, for an X-ray. Pure, so that tests can compare it with the
+ * timeline, whose clock all times here use.
  *
  * @typedef {object} Process
  * @property {number} pid
- * @property {string} role  'primary', 'worker', as the probe tells; 'child' if another process of the story started it
- *   and it is no worker; 'process' until it has told
- * @property {string} [as]  what the demo calls its program
- * @property {string} [called]  what the demo calls this very process
- * @property {number} [worker]  the cluster's id; of a child, its number among its parent's children
+ * @property {string} role  'primary' or 'worker', as the probe reports; 'child' of another process of the story, if no
+ *   worker; 'process' until its start is reported
+ * @property {string} [as]  the demo's name for its program
+ * @property {string} [called]  the demo's name for this process alone
+ * @property {number} [worker]  the cluster's id, or a child's number among its siblings
  * @property {number} [parent]  pid
  * @property {number} connections
  * @property {{ client: number, fromMs: number, toMs?: number }[]} requests
- * @property {{ fromMs: number, toMs?: number }[]} silent  while its event loop did not turn
+ * @property {{ fromMs: number, toMs?: number }[]} silent  while its event loop didn't turn
  * @property {number} [bornMs]
- * @property {number} [startedMs]  when it had started up, where that is told; Infinity if it never came so far
+ * @property {number} [startedMs]  when it had started up, if known; Infinity: never
  * @property {number} [listeningMs]
  * @property {number} [diedMs]
  * @property {number | null} [code]
  * @property {string | null} [signal]
- *
  * @typedef {{ fromMs: number, toMs?: number, path?: string, client?: number, status?: number, error?: string }} Asked
- *   a request as its client saw it
+ *   a request, as its client saw it
  *
  * @typedef {{ label: string, most: number, names: string[], points: { ms: number, values: number[] }[] }} Curve
- *   counts that were told again and again
+ *   counts over time
  *
- * @typedef {{ root: Process, processes: Process[], asked: Asked[], fromMs: number, toMs: number }} Side  of a comparison:
- *   a program, its processes, and from the first request of its clients to the last answer
+ * @typedef {{ root: Process, processes: Process[], asked: Asked[], fromMs: number, toMs: number }} Side  one
+ *   program of a comparison, from its first request to its last response
  */
 const MOST_HANDOFFS = 150;
 
-/** An empty story. */
 export function createStory() {
   return {
     originMs: 0,
@@ -42,7 +40,7 @@ export function createStory() {
     processes: new Map(),
     /** @type {{ ms: number, from: Process, to: Process }[]} */
     handoffs: [],
-    /** @type {Map<number, number>} the process that got a client's connection, by the client's port */
+    /** @type {Map<number, number>} by a client's port, the pid that got its connection */
     owners: new Map(),
     /** @type {Map<string, Curve>} */
     curves: new Map(),
@@ -51,11 +49,7 @@ export function createStory() {
 
 /** @typedef {ReturnType<typeof createStory>} Story */
 
-/**
- * Takes in one message.
- * @param {Story} story
- * @param {any} message
- */
+/** Adds one message to a story.  @param {Story} story  @param {any} message */
 export function tell(story, message) {
   const { origin, asked, answered, silent, turns, startup, chart, events = [] } = message;
   if (origin !== undefined) story.originMs = origin;
@@ -90,7 +84,6 @@ function finish(story, { id, t, ...rest }) {
   story.asked.set(id, { ...story.asked.get(id), toMs: at(story, t), ...rest });
 }
 
-/** @returns {Process} */
 function processOf(story, pid) {
   if (!story.processes.has(pid))
     story.processes.set(pid, { pid, role: 'process', connections: 0, requests: [], silent: [] });
@@ -113,7 +106,7 @@ function takeEvent(story, /** @type {any} */ { t, pid, what, ...event }) {
     Object.assign(processOf(story, event.workerPid), { diedMs: ms, code, signal });
 }
 
-/** Any process but a cluster's worker says that it is a primary, a child made by child_process.fork() too. */
+/** The probe calls every process but a cluster's worker a primary, including a child of child_process.fork(). */
 function rankOf({ processes }, { role, worker, ppid }) {
   if (role !== 'primary' || !processes.has(ppid)) return { role, worker };
   const siblings = [...processes.values()].filter(({ parent }) => parent === ppid);
@@ -127,16 +120,15 @@ function connect(story, one, { how, ms }) {
     story.handoffs.push({ ms, from, to: one });
 }
 
-/** The responses of a connection come in the order of its requests. */
+/** HTTP/1.1 answers the requests of a connection in their order. */
 function respond(one, client, ms) {
   const request = one.requests.find((each) => each.client === client && each.toMs === undefined);
   if (request) request.toMs = ms;
 }
 
 /**
- * What is told of each process, as a row of a table.
  * @param {Story} story
- * @returns {{ name: string, pid: number, connections: number, requests: number, answered: number, end: string }[]}
+ * @returns {{ name: string, pid: number, connections: number, requests: number, answered: number, end: string }[]}  the table, a row for each process
  */
 export function rowsOf(story) {
   return [...story.processes.values()].map((one) => {
@@ -147,12 +139,12 @@ export function rowsOf(story) {
   });
 }
 
-/** How a process ended, in words. @param {{ code?: number | null, signal?: string | null }} end */
+/** @param {{ code?: number | null, signal?: string | null }} end */
 export const endOf = ({ code, signal }) =>
   signal ?? (code === undefined || code === null ? 'gone' : `exit code ${code}`);
 
 /**
- * The processes in the order of their lanes: a program, then what it started, workers by their id.
+ * The processes in the order of their lanes: a program, then its children, workers by their id.
  * @param {Story} story
  * @returns {Process[]}
  */
@@ -177,7 +169,7 @@ export function nameOf({ role, worker, as, called, pid }) {
 }
 
 /**
- * The sides of a comparison: two programs that were asked one after the other. Anything else has none.
+ * Two programs that got their requests one after the other are the sides of a comparison.
  * @param {Story} story
  * @returns {Side[]}  two, or none
  */
@@ -198,9 +190,8 @@ export function sidesOf(story) {
   return isOne || first.toMs > second.fromMs ? [] : [first, second];
 }
 
-/** The processes of each program that was started, in the order of their lanes. @param {Story} story */
+/** The processes of each program, in the order of their lanes. @param {Story} story */
 function programsOf(story) {
-  /** @type {Process[][]} */
   const programs = [];
   for (const one of lanesOf(story)) {
     if (!story.processes.has(one.parent ?? 0)) programs.push([]);
@@ -209,7 +200,7 @@ function programsOf(story) {
   return programs;
 }
 
-/** Who took the place of a worker that did not leave as planned: the next one born after it that came to listen. */
+/** Pairs each worker that crashed with its replacement: the first worker born after the crash that listened. */
 export function heirsOf(story) {
   const all = [...story.processes.values()];
   const taken = new Set();

@@ -1,98 +1,96 @@
 /**
- * The X-ray: what really happened inside a server, drawn as lanes of time. Clients above, below them the processes, in
- * the order in which they came. It takes the messages of lib/deck/perform-demo.js one by one, live or recorded, and draws what
- * they say, at the times that they say; nothing is made up. Used by the deck, and made for the learner's page too.
- *
- *   const xray = createXray(element);
- *   xray.take(message); ...; xray.draw(nowMs); xray.rows()
- *
- * A frame changes only what is new in it: the drawing must not compete with what it shows.
+ * The X-ray: what happened inside a server, drawn as lanes of time, the clients above the processes. It takes the messages of
+ * lib/deck/perform-demo.js one by one, and a frame changes only what is new, to leave the CPU to the server.
  */
 import { arrange, createMemo, spanFor } from './xray-layout.js';
 import { createStory, lanesOf, nameOf, rowsOf, tell } from './xray-story.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const HEIGHT = 396; // unless told
+const HEIGHT = 396; // the default
 const SHORTEST_MS = 600;
 const LAYERS = ['grid', 'lanes', 'handoffs', 'work', 'clients', 'words', 'legend'];
 const PATTERNS = ['running', 'lost', 'failed'];
 let count = 0;
 
 /**
- * @param {HTMLElement} element  where the drawing is put
+ * @param {HTMLElement} element  its content is replaced by the drawing
  * @param {{ height?: () => number, width?: () => number, hasLegend?: boolean, onPoint?: (words: string, event: PointerEvent) => void,
  *   isStretch?: boolean, sinceMs?: number, moments?: import('./xray-moments.js').Moment[] }} [options]
- *   height: that there is, in px of a drawing of 1168, or of that width; sinceMs: see xray-layout.js; onPoint: told what is pointed
- *   at, and '' afterwards; isStretch: the axis ends with what is drawn, however short that is; moments: no words lie on them
+ *   height: in px of the drawing's width; onPoint: gets the words for the mark under the pointer, '' for none; isStretch: the
+ *   axis ends with the last event; hasLegend, sinceMs, moments: see xray-layout.js
  */
 export function createXray(
   element,
-  { height = () => HEIGHT, width, hasLegend = true, onPoint, isStretch, sinceMs, moments } = {},
+  { height = () => HEIGHT, width, onPoint, isStretch, ...view } = {},
 ) {
   let story = createStory();
   const expected = createStory();
   const sheet = createSheet(element);
   const widthOf = rulerFor(element);
   const memo = createMemo();
-  if (onPoint)
-    for (const kind of /** @type {const} */ (['pointerover', 'pointerleave']))
-      sheet.svg.addEventListener(kind, (event) => onPoint(sheet.wordsAt(event.target), event));
-  /** @type {{ lanes: number, curves: number, asked: any[] } | undefined} */
+  if (onPoint) followPointer(sheet, onPoint);
   let room;
-  /** @type {(ms: number) => number} */
-  let x = () => 0;
-  /** @type {import('./xray-moments.js').Marked[]} */
-  let marked = [];
-  const expectedMs = () => expected.lastMs - expected.originMs;
+  let drawn;
   return {
     take: (message) => tell(story, message),
     rows: () => rowsOf(story),
-    /** Where a time of the timeline's clock is, in what was drawn last. */
-    xOf: (/** @type {number} */ ms) => x(ms),
-    /** Where the moments are, in what was drawn last. */
-    marked: () => marked,
-    /** Begins anew. */
+    xOf: (/** @type {number} */ ms) => drawn?.x(ms) ?? 0,
+    marked: () => drawn?.marked ?? [],
     forget: () => void (story = createStory()),
-    /** What was recorded of the same: its lanes stand there before the first event. @param {any[]} messages */
+    /** Draws the lanes of a recording before the first event. @param {any[]} messages */
     expect(messages) {
       messages.forEach((message) => tell(expected, message));
-      const asked = [...expected.asked.values()];
-      room = { lanes: lanesOf(expected).length, curves: expected.curves.size, asked };
+      room = sizeOf(expected);
     },
-    /** @param {number} [nowMs]  on the timeline's clock; without it, nothing more comes, and all that was told is shown */
+    /** @param {number} [nowMs]  on the timeline's clock; without it the story is complete, and all of it is drawn */
     draw(nowMs) {
-      const isFinal = nowMs === undefined;
-      const isEmpty = lanesOf(story).length === 0;
-      const shown = isEmpty ? emptyOf(expected) : story;
-      const untilMs = Math.max(nowMs ?? 0, shown.lastMs) - shown.originMs;
-      const exactMs = isStretch ? untilMs : Math.max(SHORTEST_MS, untilMs);
-      const grows = !isStretch && (isEmpty || !isFinal);
-      const spanMs = grows ? spanFor(Math.max(exactMs, expectedMs())) : exactMs;
-      const now = isEmpty ? shown.originMs : (nowMs ?? story.lastMs);
-      const arranged = arrange(shown, {
-        height: height(),
-        width: width?.(),
-        sinceMs,
-        moments,
-        hasLegend,
-        nowMs: now,
-        spanMs,
-        isFinal: isFinal && !isEmpty,
-        isEmpty,
-        expected: room,
-        memo,
-        widthOf,
+      const { shown, ...frame } = frameOf(story, { expected, nowMs, isStretch });
+      drawn = arrange(shown, {
+        ...{ ...view, ...frame, height: height(), width: width?.() },
+        ...{ expected: room, memo, widthOf },
       });
-      ({ x, marked } = arranged);
-      sheet.show(arranged);
-      if (isFinal) sheet.svg.setAttribute('aria-label', isEmpty ? lanesIn(shown) : words(story));
+      sheet.show(drawn);
+      const label = frame.isEmpty ? emptyWords(shown) : words(story);
+      if (nowMs === undefined) sheet.svg.setAttribute('aria-label', label);
     },
   };
 }
 
 /** @typedef {import('./xray-story.js').Story} Story */
 
-/** The lanes that stand there when it begins, with nothing in them. @param {Story} expected @returns {Story} */
+/** @param {ReturnType<typeof createSheet>} sheet */
+function followPointer(sheet, onPoint) {
+  for (const kind of /** @type {const} */ (['pointerover', 'pointerleave']))
+    sheet.svg.addEventListener(kind, (event) => onPoint(sheet.wordsAt(event.target), event));
+}
+
+/** What a drawing of this story needs room for. @param {Story} story */
+const sizeOf = (story) => ({
+  lanes: lanesOf(story).length,
+  curves: story.curves.size,
+  asked: [...story.asked.values()],
+});
+
+/**
+ * The story of the next frame and its place on the axis; until the first process starts, the lanes that are expected.
+ * @param {Story} story
+ * @param {{ expected: Story, nowMs?: number, isStretch?: boolean }} options
+ */
+function frameOf(story, { expected, nowMs, isStretch }) {
+  const isLast = nowMs === undefined;
+  const isEmpty = lanesOf(story).length === 0;
+  const shown = isEmpty ? emptyOf(expected) : story;
+  const untilMs = Math.max(nowMs ?? 0, shown.lastMs) - shown.originMs;
+  const exactMs = isStretch ? untilMs : Math.max(SHORTEST_MS, untilMs);
+  const grows = !isStretch && (isEmpty || !isLast);
+  return {
+    ...{ shown, isEmpty, isFinal: isLast && !isEmpty },
+    nowMs: isEmpty ? shown.originMs : (nowMs ?? story.lastMs),
+    spanMs: grows ? spanFor(Math.max(exactMs, expected.lastMs - expected.originMs)) : exactMs,
+  };
+}
+
+/** The expected lanes, with nothing in them. @param {Story} expected @returns {Story} */
 function emptyOf(expected) {
   const { originMs } = expected;
   const lanes = lanesOf(expected);
@@ -106,10 +104,10 @@ function emptyOf(expected) {
   return Object.assign(empty, { originMs, lastMs: originMs });
 }
 
-const lanesIn = (/** @type {Story} */ story) =>
+const emptyWords = (/** @type {Story} */ story) =>
   `X-ray, still empty. ${lanesOf(story).map(nameOf).join('; ')}.`;
 
-/** The same in words, for whoever does not see it. @param {Story} story */
+/** The drawing in words, for a screen reader. @param {Story} story */
 function words(story) {
   const lines = rowsOf(story).map(
     ({ name, requests, end }) => `${name}: ${requests} requests, ${end}`,
@@ -123,7 +121,7 @@ function words(story) {
   return `X-ray of ${seconds} s. ${lines.join('; ')}.`;
 }
 
-/** The width of words, by the page's own font. @param {HTMLElement} element */
+/** Measures words in the page's own font. @param {HTMLElement} element */
 function rulerFor(element) {
   const context = document.createElement('canvas').getContext('2d');
   const known = new Map();
@@ -137,7 +135,7 @@ function rulerFor(element) {
   };
 }
 
-/** The SVG: each mark is an element that stays for as long as its key comes again. */
+/** The SVG: an element for each mark, kept for as long as the mark's key recurs. */
 function createSheet(element) {
   count += 1;
   const prefix = `xray-${count}`;
@@ -145,26 +143,10 @@ function createSheet(element) {
   svg.append(patterns(prefix));
   const layers = new Map(LAYERS.map((name) => [name, make('g', { class: name })]));
   svg.append(...layers.values());
-  /** @type {Map<string, { node: SVGElement, at: Record<string, string | number>, text?: string, mark?: object, says?: () => string, frame: number }>} */
+  /** @type {Map<string, Shown>} by the mark's key */
   const shown = new Map();
   let frame = 0;
   let size = '';
-  const put = (mark) => {
-    const { key, layer, tag, at, text, says } = mark;
-    let known = shown.get(key);
-    if (known?.mark === mark) return void (known.frame = frame);
-    if (!known) {
-      known = { node: make(tag, {}), at: {}, frame };
-      shown.set(key, known);
-      layers.get(layer).append(known.node);
-    }
-    for (const name in at)
-      if (at[name] !== known.at[name]) known.node.setAttribute(name, written(at[name]));
-    if (at.class !== known.at.class && PATTERNS.includes(at.class))
-      known.node.setAttribute('fill', `url(#${prefix}-${at.class})`);
-    if (text !== known.text) known.node.textContent = text;
-    Object.assign(known, { mark, at, text, says, frame });
-  };
   return {
     svg,
     show({ height, width, marks }) {
@@ -173,7 +155,12 @@ function createSheet(element) {
       const box = `0 0 ${width} ${written(height)}`;
       if (box !== size) svg.setAttribute('viewBox', box);
       size = box;
-      for (const mark of marks) put(mark);
+      for (const mark of marks) {
+        const known = shown.get(mark.key) ?? addMark(layers.get(mark.layer), mark);
+        if (known.mark !== mark) changeMark(known, mark, prefix);
+        shown.set(mark.key, known);
+        known.frame = frame;
+      }
       for (const [key, known] of shown)
         if (known.frame !== frame) {
           known.node.remove();
@@ -187,7 +174,29 @@ function createSheet(element) {
   };
 }
 
-/** Told apart without their colours, too: hatched is under way, cross-hatched is lost. */
+/**
+ * @typedef {{ node: SVGElement, at: Record<string, string | number>, text?: string, mark?: object, says?: () => string,
+ *   frame?: number }} Shown  an element, and the mark that it shows
+ */
+
+function addMark(layer, { tag }) {
+  const node = make(tag, {});
+  layer.append(node);
+  return { node, at: {} };
+}
+
+/** Sets only the attributes that differ. @param {Shown} known */
+function changeMark(known, mark, prefix) {
+  const { node, at: before } = known;
+  const { at, text, says } = mark;
+  for (const name in at) if (at[name] !== before[name]) node.setAttribute(name, written(at[name]));
+  if (at.class !== before.class && PATTERNS.includes(at.class))
+    node.setAttribute('fill', `url(#${prefix}-${at.class})`);
+  if (text !== known.text) node.textContent = text;
+  Object.assign(known, { mark, at, text, says });
+}
+
+/** Hatching tells requests in flight from lost requests without colours. */
 function patterns(prefix) {
   const defs = make('defs', {});
   for (const name of PATTERNS) {
@@ -213,7 +222,6 @@ function patterns(prefix) {
 const written = (/** @type {string | number} */ value) =>
   typeof value === 'number' ? String(Math.round(value * 10) / 10) : value;
 
-/** @returns {any} */
 function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
