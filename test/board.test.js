@@ -48,7 +48,7 @@ function makeSeats() {
 }
 
 describe('the seats of a class', () => {
-  test('rows by lesson, learners by name, promises by how many they fail for, hands as they were raised', () => {
+  test('lists rows by lesson, learners by name, promises by failures, hands in the order they were raised', () => {
     const { clock, seats, sit } = makeSeats();
     sit('Zoe', report({ failed: ['p', 'q'] }));
     sit('Ada', report({ failed: ['q'], hand: true }));
@@ -74,7 +74,7 @@ describe('the seats of a class', () => {
     ]);
   });
 
-  test('who is silent is away, counts no more, and comes back', () => {
+  test('a silent learner is away, is not counted, and can return', () => {
     const { clock, seats, sit } = makeSeats();
     const { seat } = sit('Ada', report({ hand: true }));
     assert.equal(seats.sweep(), false);
@@ -90,7 +90,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().away, seats.sweep()], [1, true]);
   });
 
-  test('two of one name are told apart; whoever comes again takes the old seat', () => {
+  test('two learners with one name are distinguished; a returning learner takes the old seat', () => {
     const { clock, seats, sit } = makeSeats();
     assert.deepEqual(
       [sit('Ada'), sit('Ada'), sit('Ada')].map(({ given }) => given),
@@ -101,7 +101,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().here, seats.told().away], [1, 2]);
   });
 
-  test('there is room for 60 from one address and 120 in all; who is away makes room', () => {
+  test('there is room for 60 from one address and 120 in all; absent learners make room', () => {
     const { clock, seats, sit } = makeSeats();
     const sat = (/** @type {string} */ from, count = 70) =>
       Array.from({ length: count }, (_, index) => sit(`${from} ${index}`, report(), from)).filter(
@@ -113,7 +113,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().here, seats.told().away], [3, 117]);
   });
 
-  test('seats that have never said anything make room first, then those that are away', () => {
+  test('seats that have never reported make room first, then absent ones', () => {
     const { clock, seats, sit } = makeSeats();
     const [first, second] = [sit('first'), sit('second')];
     for (let index = 2; index < 60; index += 1) seats.join(`silent ${index}`, 'here');
@@ -152,7 +152,7 @@ describe('the seats of a class', () => {
     assert.equal(seats.isClosed('there'), false);
   });
 
-  test('names that look alike on a wall are told apart', () => {
+  test('names that look alike on a projector are distinguished', () => {
     const { clock, seats, sit } = makeSeats();
     const alike = ['Ada', 'ada', '\u0410d\u0430', '\uff21da', 'A\u00adda', '\u0391da'];
     assert.deepEqual(
@@ -171,7 +171,7 @@ describe('the seats of a class', () => {
     assert.notEqual(looksOf('Zoë'), looksOf('Zoe'));
   });
 
-  test('a name is one line of letters, and not long', () => {
+  test('a name is one short line of letters', () => {
     assert.equal(nameOf('  Zoë \n O’Neill '), 'Zoë O’Neill');
     assert.equal(nameOf('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
     assert.equal(nameOf('\u3164Ada\ufe0f\u2800\u{e0041}'), 'Ada');
@@ -181,7 +181,7 @@ describe('the seats of a class', () => {
       assert.equal(nameOf(bad), undefined, String(bad).slice(0, 30));
   });
 
-  test('of a report only what this machine knows is kept', () => {
+  test('a report keeps only fields that this machine knows', () => {
     const told = {
       ...report({ failed: ['p', 'p', 'x', '<b>', {}] }),
       code: 'const a = 1',
@@ -193,7 +193,7 @@ describe('the seats of a class', () => {
     for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
   });
 
-  test('a bucket has so many tokens, and is refilled', () => {
+  test('a bucket holds a number of tokens and is refilled', () => {
     const clock = { ms: 0 };
     const rate = createRateLimiter({ most: 2, perSecond: 1, now: () => clock.ms });
     assert.deepEqual([rate.take('a'), rate.take('a'), rate.take('a')], [true, true, false]);
@@ -275,7 +275,7 @@ async function shows(url, holds) {
 const failing = { lesson: first.key, state: 'failed', failed: ['listens'], hand: true };
 
 describe('the server of the board', () => {
-  test('shows who has joined with the code of the day, in any case, and who has left', async (t) => {
+  test("shows learners who joined with the day's code, in either case, and who left", async (t) => {
     const { url, code, address } = await serve(t);
     assert.match(code, /^[A-Z2-9]{4}-[A-Z2-9]{4}$/);
     const { body, headers } = await ask(url, '/');
@@ -293,7 +293,7 @@ describe('the server of the board', () => {
     await shows(url, ({ away }) => away === 1);
   });
 
-  test('tells its page of somebody whose line has dropped, and who comes back', async (t) => {
+  test('reports to its page a learner whose connection dropped and who returns', async (t) => {
     const { url, code, clock } = await serve(t);
     const { seat } = JSON.parse((await take(url, code)).body);
     await say(url, seat, failing);
@@ -310,7 +310,7 @@ describe('the server of the board', () => {
     await until('and back', () => text.includes('"here":1,"away":0'));
   });
 
-  test('wrong codes are refused, and after some of them that address is not heard for a while', async (t) => {
+  test('wrong codes are refused, and after several of them the address is ignored for a while', async (t) => {
     const { url, code, clock } = await serve(t);
     for (const wrong of ['', 'AAAA-AAAA', `${code}A`, 'é'.repeat(8)])
       assert.equal((await take(url, encodeURIComponent(wrong))).status, 403, wrong);
@@ -323,7 +323,7 @@ describe('the server of the board', () => {
     assert.equal((await take(url, code)).status, 201);
   });
 
-  test('a name of 1 MB, no JSON, no seat and nonsense are refused', async (t) => {
+  test('a name of 1 MB, invalid JSON, an unknown seat and nonsense are refused', async (t) => {
     const { url, code } = await serve(t);
     assert.equal((await take(url, code, 'x'.repeat(1e6))).status, 413);
     assert.equal((await take(url, 'WRONG', 'x'.repeat(1e6))).status, 403);
@@ -347,7 +347,7 @@ describe('the server of the board', () => {
     assert.deepEqual({ here, away, hands, rows }, { here: 0, away: 0, hands: [], rows: [] });
   });
 
-  test('of a thousand joins most are refused, and whoever sits stays', async (t) => {
+  test('most of a thousand joins are refused, and seated learners stay', async (t) => {
     const { url, code } = await serve(t);
     const { seat } = JSON.parse((await take(url, code, 'Grace')).body);
     await say(url, seat, failing);
@@ -366,7 +366,7 @@ describe('the server of the board', () => {
     );
   });
 
-  test('the page frees a seat with its token, and its machine is told not to come back', async (t) => {
+  test('the page frees a seat with its token, and its machine does not rejoin', async (t) => {
     const { url, code, clock } = await serve(t);
     const seatsOf = async () => JSON.parse((await take(url, code, 'Ada')).body).seat;
     const [first, second] = [await seatsOf(), await seatsOf()];
@@ -397,7 +397,7 @@ describe('the server of the board', () => {
   });
 
   test(
-    '500 connections from one address, which say nothing or never end, keep no other from joining',
+    '500 silent or endless connections from one address do not keep others from joining',
     { skip: process.platform !== 'linux' && 'Only Linux has all of 127.0.0.0/8' },
     async (t) => {
       const { code, address } = await serve(t, { host: '127.0.0.3' });
@@ -422,7 +422,7 @@ describe('the server of the board', () => {
     },
   );
 
-  test('one who says too much is not heard for a while', async (t) => {
+  test('a learner who sends too much is ignored for a while', async (t) => {
     const { url, code } = await serve(t);
     const { seat } = JSON.parse((await take(url, code)).body);
     const statuses = [];
@@ -431,7 +431,7 @@ describe('the server of the board', () => {
     assert.deepEqual([statuses[0], statuses.at(-1)], [204, 429]);
   });
 
-  test('a foreign page and a foreign name get nothing', async (t) => {
+  test('a foreign page and a foreign host name get nothing', async (t) => {
     const { url, code } = await serve(t);
     for (const more of [
       { origin: 'http://example.com' },
@@ -446,7 +446,7 @@ describe('the server of the board', () => {
   });
 
   test(
-    'at an address that it was told it takes what is said, and shows nothing',
+    'a separate address for joining accepts reports and shows nothing',
     { skip: process.platform !== 'linux' && 'Only Linux has 127.0.0.2 as it is' },
     async (t) => {
       const { url, code, address } = await serve(t, { host: '127.0.0.2' });
@@ -482,7 +482,7 @@ describe("a learner's machine", () => {
     return { line, said };
   }
 
-  test('says where it is, what has changed, and that it leaves', async (t) => {
+  test('reports its position, its changes, and that it leaves', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const { line, said } = sit(t, board);
     await shows(board.url, ({ here }) => here === 1);
@@ -498,7 +498,7 @@ describe("a learner's machine", () => {
     assert.deepEqual(said, [`You are on the board at ${board.url} as Ada.`]);
   });
 
-  test('goes on without a board, says so once, tries again, and stops when its code is wrong', async (t) => {
+  test('continues without a board, says so once, retries, and stops when its code is wrong', async (t) => {
     let tries = 0;
     const server = http.createServer((request, response) => {
       tries += 1;
@@ -516,7 +516,7 @@ describe("a learner's machine", () => {
     assert.equal(tries, 4);
   });
 
-  test('does not come back by itself where the instructor has freed its seat', async (t) => {
+  test('does not rejoin by itself after the instructor has freed its seat', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     let changes = 0;
     const { line, said } = sit(t, board, { beatMs: 20, onSeat: () => (changes += 1) });
@@ -532,7 +532,7 @@ describe("a learner's machine", () => {
     assert.deepEqual((await shown(board.url)).seats, []);
   });
 
-  test('takes a seat again where the board has forgotten it, and nothing from what is no board', async (t) => {
+  test('takes a new seat if the board has forgotten it, and ignores other servers', async (t) => {
     const asked = /** @type {string[]} */ ([]);
     const answers = [
       [201, '{"seat":"one","name":"Ada"}'],
@@ -563,7 +563,7 @@ describe("a learner's machine", () => {
     assert.match(wrong.said[0], /^You are not on the board: What answers there is not a board\./);
   });
 
-  test('sends the name and a report, and nothing else', async (t) => {
+  test('sends only the name and a report', async (t) => {
     const bodies = /** @type {any[]} */ ([]);
     const server = http.createServer(async (request, response) => {
       const text = Buffer.concat(await request.toArray()).toString();
@@ -614,7 +614,7 @@ async function opened(t, server) {
 }
 
 describe('the commands', () => {
-  test('what cannot be meant is refused, and said how it is', async (t) => {
+  test('invalid options are refused with a correct example', async (t) => {
     const root = makeRoot();
     const refused = {
       'start x': /"x" means nothing here/,
@@ -657,7 +657,7 @@ describe('the commands', () => {
     assert.deepEqual(parseAddress('2001:DB8::0:1'), { address: '2001:db8::1' });
   });
 
-  test('npm start joins npm run board; its verdict is there; both end well', async (t) => {
+  test('npm start joins npm run board; its verdict appears there; both exit cleanly', async (t) => {
     const root = makeRoot();
     const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
     write(root, {

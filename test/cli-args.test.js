@@ -64,12 +64,12 @@ test('npm run check --predict -3 and --in= lose their values too', () => {
   assert.throws(() => parse([], options, npm({ in: '' })), /--in/);
 });
 
-test('npm writes false as nothing', () => {
+test('npm writes false as an empty value', () => {
   assert.equal(parse([], options, npm({ json: '' })).values.json, false);
   assert.equal(parse([], options, npm({ json: 'false' })).values.json, false);
 });
 
-test('a setting of npm itself is not taken for a flag', () => {
+test('a setting of npm itself is not mistaken for a flag', () => {
   assert.equal(parse([], options, npm({ yes: 'true' })).values.yes, undefined);
 });
 

@@ -20,7 +20,7 @@ async function listen(t) {
   return `http://127.0.0.1:${port}`;
 }
 
-test('a request is a GET from 127.0.0.1, or what one tells it to be', async (t) => {
+test('a request is a GET from 127.0.0.1, unless its options say otherwise', async (t) => {
   const url = await listen(t);
   const plain = JSON.parse((await get(url)).body);
   assert.deepEqual(plain, { method: 'GET', from: '127.0.0.1' });
@@ -30,7 +30,7 @@ test('a request is a GET from 127.0.0.1, or what one tells it to be', async (t) 
 
 const onLinux = { skip: process.platform !== 'linux' && 'it has no 127.0.0.2' };
 
-test('a client may come from another address of this machine', onLinux, async (t) => {
+test('a client may connect from another address of this machine', onLinux, async (t) => {
   const url = await listen(t);
   const { from } = JSON.parse((await get(url, { localAddress: '127.0.0.2' })).body);
   assert.equal(from, '127.0.0.2');

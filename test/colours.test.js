@@ -56,7 +56,7 @@ function luminanceOf(colour, sight) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-test('in every sight what is drawn stands out, and what has no pattern differs in lightness', () => {
+test('with every kind of colour vision all marks stand out, and marks without a pattern differ in lightness', () => {
   for (const scheme of /** @type {const} */ (['light', 'dark']))
     for (const [name, sight] of Object.entries(SIGHTS)) {
       const contrast = (/** @type {string} */ one, /** @type {string} */ other) => {
@@ -79,7 +79,7 @@ test('in every sight what is drawn stands out, and what has no pattern differs i
     }
 });
 
-test('states whose colours look alike have patterns of their own', () => {
+test('states with similar colours have different patterns', () => {
   const patterns = ['running', 'lost', 'failed'];
   for (const name of patterns) assert.match(theme, new RegExp(`\\.pattern-${name} \\.stripe`));
   const drawing = readFileSync(join(rootFolder, 'lib/web/client/xray.js'), 'utf8');

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
 after(() => rmSync(folder, { recursive: true }));
 const cache = join(folder, 'cache');
 
-test('it is made once, and a run gets a copy of its own', async () => {
+test('is made once, and each run gets its own copy', async () => {
   const home = join(folder, 'home');
   mkdirSync(home);
   assert.equal(copyCache(home, cache), undefined, 'there is none yet');
@@ -26,7 +26,7 @@ test('it is made once, and a run gets a copy of its own', async () => {
   assert.equal(readFileSync(join(cache, 'whole'), 'utf8'), 'ours');
 });
 
-test('where it cannot be made or copied, programs do without', async () => {
+test('if it cannot be made or copied, programs run without it', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   await makeCache(join(file, 'cache'));

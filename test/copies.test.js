@@ -40,7 +40,7 @@ function assertBroken(from, says) {
 }
 
 describe('a copy holds real files', onPosix, () => {
-  test('what is written into it reaches no file behind a link, a hard one neither', () => {
+  test('a write to it reaches no file behind a link, not even a hard link', () => {
     const real = join(folder, 'real');
     mkdirSync(join(real, 'deep'), { recursive: true });
     const files = ['app.js', 'hard.js', 'deep/more.js'].map((name) => join(real, name));
@@ -66,7 +66,7 @@ describe('a copy holds real files', onPosix, () => {
     );
   });
 
-  test('and writing into it does not follow a link that the program has put there', () => {
+  test('and a write to it does not follow a link that the program has put there', () => {
     const victim = join(folder, 'victim.js');
     writeFileSync(victim, '// precious');
     const before = hashOf(victim);
@@ -80,7 +80,7 @@ describe('a copy holds real files', onPosix, () => {
     assert.equal(hashOf(victim), before);
   });
 
-  test('a link that leads nowhere is left out, and not replaced from the starter', () => {
+  test('a dangling link is left out rather than replaced from the starter', () => {
     const rest = make('starter', (place) => writeFileSync(join(place, 'worker.js'), '// starter'));
     const from = make('dangling', (place) => {
       symlinkSync('me@here.1234', join(place, '.#server.js')); // Emacs, while one edits
@@ -90,7 +90,7 @@ describe('a copy holds real files', onPosix, () => {
     assert.deepEqual(readdirSync(copy.folder), ['server.js']);
   });
 
-  test('a folder with the copies in it, packages and the history of git are left out', () => {
+  test('a folder that contains the copies, packages and git history are left out', () => {
     const from = make('around', (place) => {
       for (const name of ['node_modules', '.git', 'inner']) mkdirSync(join(place, name));
       writeFileSync(join(place, '.git/config'), '');
@@ -101,7 +101,7 @@ describe('a copy holds real files', onPosix, () => {
   });
 });
 
-describe('what cannot be copied is said of the folder', onPosix, () => {
+describe('an error names the folder and the entry that cannot be copied', onPosix, () => {
   const pipe = (/** @type {string} */ place) => execFileSync('mkfifo', [join(place, 'pipe')]);
 
   test('links in a circle', () => {
@@ -117,7 +117,7 @@ describe('what cannot be copied is said of the folder', onPosix, () => {
 
   test('a pipe', () => assertBroken(make('pipe', pipe), /pipe\/pipe is a pipe \(FIFO\), no file/));
 
-  test('more than anybody needs', () => {
+  test('more than any solution needs', () => {
     const add = (/** @type {string} */ place) => {
       writeFileSync(join(place, 'big.bin'), '');
       truncateSync(join(place, 'big.bin'), 300 * 1024 ** 2); // a hole: it takes no room
@@ -125,7 +125,7 @@ describe('what cannot be copied is said of the folder', onPosix, () => {
     assertBroken(make('much', add), /much holds more than 256 MB/);
   });
 
-  test('and the check of lesson 8 tells it as a promise that is not held', async () => {
+  test('and the check of lesson 8 reports it as a failed promise', async () => {
     const { place } = make('lesson 8', pipe);
     const argv = ['check', 'lesson-8', '--quick', '--json', '--in', place];
     const { code, stdout } = await forkshop(rootFolder, argv);

@@ -78,7 +78,7 @@ test('commands that run at once lose no hint', async () => {
   );
 });
 
-test('a process that is killed in its turn keeps no other waiting, and leaves nothing', async (t) => {
+test('a process that is killed with the lock keeps no other waiting, and leaves nothing', async (t) => {
   const root = makeRoot();
   const child = await holdTurn(t, root);
   assert.equal(readdirSync(folderOf(root)).length, 1, 'it has its turn');
@@ -92,7 +92,7 @@ test('a process that is killed in its turn keeps no other waiting, and leaves no
   assert.deepEqual(readdirSync(folderOf(root)), ['progress.json']);
 });
 
-test('a living process is waited for, and named when it takes too long', async (t) => {
+test('a living process is waited for, and named if it takes too long', async (t) => {
   const root = makeRoot();
   const { pid } = await holdTurn(t, root);
   const file = join(folderOf(root), 'progress.json');
@@ -105,7 +105,7 @@ test('a living process is waited for, and named when it takes too long', async (
   assert.equal(readdirSync(folderOf(root)).length, 1, 'nothing is left of those that gave up');
 });
 
-test('a name that only looks like a turn is left alone', () => {
+test('a file that only looks like a ticket is left alone', () => {
   const root = makeRoot();
   const odd = ['progress.json.turn.x', 'progress.json.turn.1.2', 'progress.json.turns'];
   write(root, Object.fromEntries(odd.map((name) => [`.forkshop/${name}`, ''])));

@@ -14,7 +14,7 @@ import { limitMs } from './limits.js';
 const CONNECTIONS = 10;
 const MOST_WINDOWS = 20; // a slow machine may need some until a beat has more requests than are reported one by one
 
-test('a flood is counted to the last request', async (t) => {
+test('every request of a flood is counted', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'flood-'));
   const entry = join(folder, 'server.mjs');
   writeFileSync(
@@ -63,7 +63,7 @@ async function pipeline(/** @type {net.Socket} */ socket, /** @type {number} */ 
   }
 }
 
-test('of a flood that lasts few requests are recorded, and all are counted, to the last before the end', async (t) => {
+test('few requests of a flood are recorded, and all are counted, up to the exit', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'flood-'));
   const entry = join(folder, 'server.mjs');
   writeFileSync(

@@ -109,7 +109,7 @@ test('every hostile program is tried', () => {
 });
 
 describe(
-  'a hostile program gets a verdict that names the cause, and nothing of it is left',
+  'a hostile program gets a verdict that names the cause, and leaves nothing',
   { concurrency, ...onlyApart },
   () => {
     for (const [name, { says, lesson = 'lesson-2' }] of inOrder) {
@@ -123,7 +123,7 @@ describe(
   },
 );
 
-describe('a file that is no program', { concurrency }, () => {
+describe('a file that is not a program', { concurrency }, () => {
   const place = mkdtempSync(join(tmpdir(), 'hostile-places-'));
   const solution = join(rootFolder, 'solutions/02-cluster-fork/server.js');
   const make = (/** @type {string} */ name) => {
@@ -167,7 +167,7 @@ describe('a file that is no program', { concurrency }, () => {
     return assertFailure(t, { place: folder, says: /cannot be read \(EACCES\)/, prefix });
   });
 
-  test('is nowhere, which is a wrong use of the command', async (t) => {
+  test('does not exist, which is a usage error', async (t) => {
     const watched = check(t, { place: join(place, 'nowhere') });
     const { code, stdout, stderr } = await watched.end;
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
@@ -175,7 +175,7 @@ describe('a file that is no program', { concurrency }, () => {
     await assertNothingLeft(watched);
   });
 
-  test('is right, in a path of blanks, quotes, signs and letters of other languages', async (t) => {
+  test('is right, in a path with blanks, quotes, signs and letters of other languages', async (t) => {
     const folder = make(`mein Ordner ü 日本 'q' "d" $HOME #1%20 é`);
     copyFileSync(solution, join(folder, 'server.js'));
     const result = await slots.take(1, () => judgeOnce(t, { place: folder }));
@@ -226,7 +226,7 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
         ));
 
   test(
-    'SIGKILL of the command and of the keeper at once, by the program',
+    'the program sends SIGKILL to the command and the keeper at once',
     { skip: process.platform !== 'linux' && 'Only there can it find out who they are.' },
     (t) =>
       slots.take(1, async () => {
@@ -240,7 +240,7 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
   );
 
   test(
-    'Ctrl-Z: it stands still until it is told to go on',
+    'Ctrl-Z: it stops until it is continued',
     { skip: process.platform !== 'linux' && 'Seen on Linux only.' },
     (t) =>
       slots.take(1, async () => {

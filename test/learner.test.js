@@ -131,7 +131,7 @@ describe('the server of the page', () => {
     return { heard, close: () => request.destroy() };
   }
 
-  test('gives the text, the map and the promises, with nothing inline', async () => {
+  test('serves the text, the map and the promises, with nothing inline', async () => {
     for (const path of ['/', `/lessons/${second.key}/`]) {
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
@@ -150,7 +150,7 @@ describe('the server of the page', () => {
     assert.match(String(picture.headers['content-type']), /svg/);
   });
 
-  test('answers to its own name only, and gives out no file but its own', async () => {
+  test('answers only to its own host name, and serves only its own files', async () => {
     const host = 'example.com';
     assert.equal((await ask('/', { headers: { host } })).status, 403);
     assert.equal(
@@ -176,7 +176,7 @@ describe('the server of the page', () => {
       assert.equal((await ask(path)).status, 204, `${path} is gone, which is no error`);
   });
 
-  test('what cannot be done now is an answer in words, no error', async () => {
+  test('an unavailable action is refused with an explanation', async () => {
     const headers = { 'x-forkshop-token': page.token };
     const post = (/** @type {string} */ path) => ask(path, { method: 'POST', headers });
     const faultOf = async (/** @type {string} */ path) => {
@@ -198,7 +198,7 @@ describe('the server of the page', () => {
     assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
   });
 
-  test('a hand is raised only where a board was joined, and with the token', async () => {
+  test('a hand can be raised only after joining a board, and with the token', async () => {
     assert.equal((await ask('/hand/up', { method: 'POST' })).status, 404);
     const hand = { isUp: false, isHeard: true };
     const joined = await serveLearner({
@@ -241,7 +241,7 @@ describe('the server of the page', () => {
     assert.deepEqual(JSON.parse(hint.body), { name: 'Task 1', shown: ['nudge'], of: 3 });
   });
 
-  test('of predictions the last counts, and none after the lesson has passed', async () => {
+  test('the last prediction counts, and none after the lesson has passed', async () => {
     const foretell = (/** @type {string} */ value, key = second.key) =>
       ask(`/lessons/${key}/prediction/${value}`, {
         method: 'POST',
@@ -254,7 +254,7 @@ describe('the server of the page', () => {
     assert.deepEqual(learner.predictions, { [second.key]: 4 });
   });
 
-  test('tells a check as it comes, whole each time, and keeps nothing of the one before', async () => {
+  test('reports a check as it runs, complete each time, and drops the one before', async () => {
     const page1 = await listen();
     const [nothing] = await page1.heard(1);
     assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
@@ -334,7 +334,7 @@ describe('the last check of each lesson', () => {
   const verdicts = (/** @type {any} */ { promises: all }) =>
     all.map((/** @type {any} */ { id, verdict }) => `${id} ${verdict}`);
 
-  test('belongs to its lesson, though another one has a promise of the same id', () => {
+  test('belongs to its lesson, even if another lesson has a promise with the same id', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
     state.program({ name: 'server.js', program: { events: [] } });
@@ -350,7 +350,7 @@ describe('the last check of each lesson', () => {
     assert.equal(state.told('c'), null);
   });
 
-  test('is the one before, where another lesson was saved in its middle', () => {
+  test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
     state.end({ verdict: 'passed', isWhole: true, seconds: 1 });
@@ -361,7 +361,7 @@ describe('the last check of each lesson', () => {
     assert.deepEqual([told.isOver, told.verdict], [true, 'passed']);
   });
 
-  test('may come from an earlier npm start, or from another terminal', () => {
+  test('may be from an earlier npm start, or from another terminal', () => {
     const state = createCheckState(() => {});
     const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
     state.know(known('a'), kept(at[0]));
@@ -387,7 +387,7 @@ describe('the last check of each lesson', () => {
   });
 });
 
-test('checks that are asked for at the same time are not mistaken for one another', async () => {
+test('concurrent checks are not confused', async () => {
   const load = (/** @type {string} */ key) => loadCheck(checkFile(rootFolder, key));
   const found = await Promise.all(lessons.map(({ key }) => load(key)));
   assert.deepEqual(
@@ -396,7 +396,7 @@ test('checks that are asked for at the same time are not mistaken for one anothe
   );
 });
 
-test('a text has folded answers, and no other HTML', () => {
+test('a text may contain folded answers, but no other HTML', () => {
   const text = [
     '# Title',
     '<details><summary>Why?</summary>',
@@ -413,7 +413,7 @@ test('a text has folded answers, and no other HTML', () => {
   assert.match(html, /href="https:\/\/nodejs.org\/" rel="noreferrer"/);
 });
 
-test('evidence has a limit: what is near a moment stays, and what is left out is counted', () => {
+test('evidence has a limit: events near a moment stay, and the rest is counted', () => {
   const pid = 1;
   const traffic = Array.from({ length: 500 }, (_, index) => [
     { t: 100 * index, pid, what: 'request', client: index },
@@ -431,7 +431,7 @@ test('evidence has a limit: what is near a moment stays, and what is left out is
   );
 });
 
-test('an event loop that does not turn is silent, until it turns again or ends', () => {
+test('an event loop that does not turn is silent until it turns again or its process exits', () => {
   const beat = (/** @type {number} */ t, pid = 1) => ({ t, pid, what: 'beat' });
   const events = [beat(0), beat(20), beat(200), beat(220), { t: 900, pid: 1, what: 'exit' }];
   assert.deepEqual(evidenceOf([...events, beat(0, 2), beat(20, 2)]).silences, [
@@ -440,7 +440,7 @@ test('an event loop that does not turn is silent, until it turns again or ends',
   ]);
 });
 
-test('a process that loads its modules starts up: its event loop is not called blocked', () => {
+test('a process that loads its modules is starting: its event loop is not called blocked', () => {
   const at = (/** @type {number} */ t, /** @type {string} */ what, pid = 1) => ({ t, pid, what });
   const beats = [0, 20, 300, 500].map((t) => at(t + 5, 'beat'));
   const start = at(0, 'start');
@@ -459,7 +459,7 @@ test('a process that loads its modules starts up: its event loop is not called b
   assert.deepEqual(within(dead, stretch).at(-1), { startup: { pid: 1, untilMs: undefined } });
 });
 
-test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
+test('a stretch begins at the moments, ends with the run, and leaves out earlier and later events', () => {
   const at = (/** @type {number} */ t, /** @type {object} */ more) => ({ t, pid: 1, ...more });
   const events = [
     at(0, { what: 'start' }),
@@ -494,7 +494,7 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   );
 });
 
-describe('npm start goes on', () => {
+describe('npm start continues', () => {
   /** @param {import('node:test').TestContext} t @param {string} root @param {string[]} argv */
   function begin(t, root, argv) {
     const main = join(rootFolder, 'lib/cli/main.cjs');
@@ -511,7 +511,7 @@ describe('npm start goes on', () => {
     return { child, said, says };
   }
 
-  test('when the port of its page is taken, and it says so in one line', async (t) => {
+  test('when the port of its page is in use, and says so in one line', async (t) => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     t.after(() => other.close());
@@ -526,7 +526,7 @@ describe('npm start goes on', () => {
     assert.match(then, /^Forkshop: /);
   });
 
-  test('when another npm start has the page, and it says that one is running', async (t) => {
+  test('when another npm start serves the page, and says that one is running', async (t) => {
     const one = begin(t, makeRoot(), ['--port', '0']);
     const [, url, port] = await one.says(/^The page: (http:\/\/127\.0\.0\.1:(\d+)\/)\n/m);
     const { says, said } = begin(t, makeRoot(), ['--port', port]);
@@ -535,13 +535,13 @@ describe('npm start goes on', () => {
     assert.equal(first, `npm start is running already, in another terminal: its page is ${url}`);
   });
 
-  test('without a page, where none is wanted', async (t) => {
+  test('without a page, if none is requested', async (t) => {
     const { says, said } = begin(t, makeRoot(), ['--no-page']);
     await says(/Whenever you save/);
     assert.ok(!/page/i.test(said.text), said.text);
   });
 
-  test('with a broken progress file; the page is there, its address first, and goes with it', async (t) => {
+  test('with a broken progress file; the page is up, its address first, and closes with it', async (t) => {
     const root = makeRoot();
     write(root, { '.forkshop/progress.json': '{ "version": 1, "passed"' });
     write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
@@ -582,7 +582,7 @@ describe('npm start goes on', () => {
     assert.deepEqual([kept.hints, kept.predictions], [{ [`${keys[0]}/1`]: 1 }, { [keys[0]]: 3.5 }]);
   });
 
-  test('and a check in another terminal reaches its page, which knows it when it starts again', async (t) => {
+  test('and a check in another terminal reaches its page, which still shows it after a restart', async (t) => {
     const root = makeRoot();
     write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
     const start = async () => {

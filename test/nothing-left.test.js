@@ -20,7 +20,7 @@ async function watchedProgram(/** @type {number} */ port) {
   return watched;
 }
 
-test('a port that is still open is left, and one that nobody holds is not', onLinux, async () => {
+test('a port that is still open is a leftover, and a free one is not', onLinux, async () => {
   const port = await reservePort();
   const watched = await watchedProgram(port);
   try {

@@ -9,7 +9,7 @@ import { spawnSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { limitMs } from './limits.js';
 
-test('a program is looked into wherever the repository lies', (t) => {
+test('a program is observed wherever the repository lies', (t) => {
   const around = mkdtempSync(join(tmpdir(), 'forkshop-path-'));
   t.after(() => rmSync(around, { recursive: true, force: true }));
   const root = join(around, 'a\nb\t"c d');

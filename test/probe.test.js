@@ -159,7 +159,7 @@ const lifeOfWorkers = `
     setTimeout(() => ways[process.env.WAY]?.(), 20);
   }`;
 
-describe('with the probe a program does as without it:', { concurrency: 2 }, () => {
+describe('a program with the probe behaves as it does without:', { concurrency: 2 }, () => {
   for (const [name, text] of Object.entries(programs)) {
     test(name, async () => {
       await assertSame(name, text);
@@ -182,7 +182,7 @@ describe('with the probe a program does as without it:', { concurrency: 2 }, () 
   });
 });
 
-test('a program that has nothing left to do ends at once', async () => {
+test('a program that has nothing left to do exits at once', async () => {
   const text = `import http from 'node:http';
     setTimeout(() => http.createServer().listen(0, function () { this.close(); }), 50);`;
   const { events } = await run('ends.mjs', text, { isProbed: true });
@@ -192,7 +192,7 @@ test('a program that has nothing left to do ends at once', async () => {
   assert.ok(last.length <= 2, `it did not end at once, but went on: ${last}`); // one beat may come between
 });
 
-test('a program whose timeline cannot be written does as ever', async () => {
+test('a program whose timeline cannot be written behaves as usual', async () => {
   const { code, stdout } = await run('no folder.mjs', `console.log('fine')`, {
     isProbed: true,
     env: { FORKSHOP_TIMELINE: join(folder, 'no such folder', 'timeline.jsonl') },
@@ -200,7 +200,7 @@ test('a program whose timeline cannot be written does as ever', async () => {
   assert.deepEqual({ code, stdout }, { code: 0, stdout: 'fine\n' });
 });
 
-test('the clock of a process that loses its core while it is read goes right', async () => {
+test('the clock of a process that loses its core during a reading stays right', async () => {
   const loser = join(folder, 'loses its core.cjs');
   const text = `const { bigint } = process.hrtime;
     process.hrtime.bigint = () => {
@@ -296,7 +296,7 @@ describe('the timeline', () => {
     assert.deepEqual(unknown, []);
   });
 
-  test('tells who is who', () => {
+  test('identifies every process', () => {
     const [primary] = find('start', { role: 'primary' });
     const workers = find('start', { role: 'worker' });
     assert.equal(primary.pid, program.pid);
@@ -313,7 +313,7 @@ describe('the timeline', () => {
     assert.ok(others.length > 0 && others.every((other) => !('worker' in other)));
   });
 
-  test('tells of a worker whose primary ends before its cluster reports the fork', async () => {
+  test('reports a worker whose primary exits before its cluster reports the fork', async () => {
     const text = `import cluster from 'node:cluster';
       if (cluster.isPrimary) {
         cluster.fork();
@@ -328,7 +328,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells who listens, and how a connection came', () => {
+  test('reports which process listens, and how a connection arrived', () => {
     const handles = find('listening', { port: program.port }).map(({ pid, handle }) =>
       pid === program.pid ? `primary ${handle}` : handle,
     );
@@ -345,7 +345,7 @@ describe('the timeline', () => {
     assert.ok(Number(request.endMs) >= request.startMs);
   });
 
-  test('tells how each ended', () => {
+  test('reports how each process exited', () => {
     const ends = find('worker-exit').map(({ code, signal, planned }) => [code, signal, planned]);
     assert.deepEqual(ends, [
       [null, 'SIGKILL', false],
@@ -371,7 +371,7 @@ test('under SCHED_NONE the workers have the listening socket themselves', async 
   assert.ok(listening.every(({ pid }) => pid !== program.pid));
 });
 
-describe('the request that ends its process is on record', () => {
+describe('the request that ends its process is recorded', () => {
   const ends = {
     'process.kill(process.pid, "SIGKILL")': { signal: 'SIGKILL' },
     'process.abort()': { signal: 'SIGABRT' },
@@ -413,7 +413,7 @@ test('FORKSHOP_PROBE=life leaves out requests and connections', async (t) => {
   assert.deepEqual([...program.find('request'), ...program.find('connection')], []);
 });
 
-test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was to hold the thread', async (t) => {
+test('FORKSHOP_PROBE=waits also reports how long Atomics.wait() was asked to hold the thread', async (t) => {
   const text = `const cell = new Int32Array(new SharedArrayBuffer(4));
     require('node:http').createServer((q, r) => {
       Atomics.wait(cell, 0, 1);

@@ -106,7 +106,7 @@ test('there are lessons to read', () => {
   assert.ok(proseFiles().some((file) => file.startsWith('lessons/')));
 });
 
-test('a misspelt word is seen in text, links, pictures, folded answers and front matter', () => {
+test('a misspelt word is found in text, links, pictures, folded answers and front matter', () => {
   const source = `---
 title: A tittle with wrongg
 hints: [frist, second, "third \`codee\`"]
@@ -134,7 +134,7 @@ misspeltt();
   ]);
 });
 
-test('test/words.txt is sorted, without doubles, and holds no word of the dictionary', () => {
+test('test/words.txt is sorted, without duplicates, and holds no word of the dictionary', () => {
   const order = new Intl.Collator('en').compare;
   assert.deepEqual(ownWords, [...new Set(ownWords)].sort(order));
   assert.deepEqual(

@@ -59,7 +59,7 @@ function ask(/** @type {number} */ port, /** @type {string} */ line, patienceMs 
 }
 
 test(
-  'it answers, in a folder of the run; it stands still and goes on; it ends with the run',
+  'answers, in a folder of the run; stops and continues; exits with the run',
   notOnWindows,
   async (t) => {
     putInPath(t, DOUBLE);
@@ -78,7 +78,7 @@ test(
   },
 );
 
-test('it comes back on the same port', notOnWindows, async (t) => {
+test('restarts on the same port', notOnWindows, async (t) => {
   putInPath(t, DOUBLE);
   const runner = open(t);
   const port = await reservePort();
@@ -91,7 +91,7 @@ test('it comes back on the same port', notOnWindows, async (t) => {
 });
 
 test(
-  'one that does not start leaves it undecided, and says what was printed',
+  'a server that does not start leaves the check undecided, and its output is shown',
   notOnWindows,
   async (t) => {
     putInPath(t, DOUBLE.replace('process.env.DOUBLE_FAILS', 'true'));

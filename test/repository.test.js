@@ -35,7 +35,7 @@ const linesWith = (among, pattern) =>
       ),
   );
 
-test('no test is singled out, skipped or put off', () => {
+test('no test has only, skip or todo', () => {
   const tests = files.filter((file) =>
     /^test\/(?!fixtures\/).*\.js$|^checks\/.*\.check\.js$/.test(file),
   );
@@ -95,7 +95,7 @@ test('every picture of docs/ is in the README, described, and small', () => {
   for (const [image] of text.matchAll(/<img [^>]*>/g)) assert.match(image, / alt="[^"]{20,}"/);
 });
 
-test('what a terminal showed is drawn with its colours, and nothing in it is markup', () => {
+test('a drawing of terminal output keeps its colours, and contains no markup from it', () => {
   const svg = drawTerminal('$ a\n\u001b[1m\u001b[31mbad\u001b[39m <b>\u001b[22m & so', 'a "title"');
   assert.match(svg, /<title>a &quot;title&quot;<\/title>/);
   assert.match(

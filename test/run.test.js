@@ -79,7 +79,7 @@ const serving = `
 `;
 
 describe('traps', () => {
-  test('trap 1: a detached child ends with its program, though it left the group', async (t) => {
+  test('trap 1: a detached child is killed with its program, although it left the group', async (t) => {
     const program = await start(
       t,
       `import { spawn } from 'node:child_process';
@@ -96,7 +96,7 @@ describe('traps', () => {
   });
 
   test(
-    'a process whose first thread has ended, but not the others, is alive: it holds its files',
+    'a process whose first thread has exited, but not the others, is alive: it holds its files',
     withPython,
     async (t) => {
       const ended = 'ctypes.CDLL(None).pthread_exit(None)';
@@ -113,7 +113,7 @@ describe('traps', () => {
     },
   );
 
-  test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
+  test("trap 2: a program's exit is noticed although a child holds its output open", async (t) => {
     const program = await start(
       t,
       `import { spawn } from 'node:child_process';
@@ -148,7 +148,7 @@ describe('traps', () => {
     );
   });
 
-  test('trap 4: what a program printed before it exits is all there', async (t) => {
+  test('trap 4: everything that a program prints before it exits is captured', async (t) => {
     const program = await start(
       t,
       `for (let line = 0; line < 9_000; line += 1) console.log(String(line).padStart(99, '.'));
@@ -159,7 +159,7 @@ describe('traps', () => {
     assert.match(program.output(), /^\[\.\.\.\] [^]*\.8999\n$/);
   });
 
-  test('trap 5: output goes to a file, which nobody can close; a flood of processes is stopped', async (t) => {
+  test('trap 5: output goes to a file, which no program can close; a flood of processes is stopped', async (t) => {
     const program = await start(
       t,
       `import { fstatSync } from 'node:fs';
@@ -186,7 +186,7 @@ describe('traps', () => {
     assert.deepEqual(await program.gone(10_000), []);
   });
 
-  test('trap 5: a pipe in the place of the timeline stops nobody', onPosix, async (t) => {
+  test('trap 5: a pipe in place of the timeline blocks nothing', onPosix, async (t) => {
     const text = `import { execFileSync } from 'node:child_process'; import { rmSync } from 'node:fs';
       const file = process.env.FORKSHOP_TIMELINE;
       rmSync(file); execFileSync('mkfifo', [file]); console.log('done'); setInterval(() => {}, 1000);`;
@@ -196,7 +196,7 @@ describe('traps', () => {
     assert.deepEqual(await program.stop(), []);
   });
 
-  test('trap 6: a port is free and below those that clients get', async () => {
+  test('trap 6: a port is free and below the range of clients', async () => {
     const ports = await Promise.all(Array.from({ length: 50 }, reservePort));
     assert.ok(ports.every((port) => port >= 1_024 && port < 32_768));
     assert.ok(new Set(ports).size > 40);
@@ -205,7 +205,7 @@ describe('traps', () => {
     server.close();
   });
 
-  test('trap 6: nobody is given a port that another one was given a moment ago', async (t) => {
+  test('trap 6: a port is not given out twice within a moment', async (t) => {
     const script = `
       const { reservePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
       const ports = await Promise.all(Array.from({ length: 200 }, () => reservePort()));
@@ -227,7 +227,7 @@ describe('traps', () => {
     await Promise.all(ends); // the locks keep nobody alive
   });
 
-  test('trap 6: where all ports are taken that is said, and so is that we may open nothing more', async (t) => {
+  test('trap 6: it is reported if all ports are in use, or no more files can be opened', async (t) => {
     const fail = (/** @type {string} */ code) =>
       t.mock.method(
         Socket.prototype,
@@ -249,7 +249,7 @@ describe('traps', () => {
     await assert.rejects(reservePort, { code: 'EMFILE' });
   });
 
-  test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {
+  test('trap 6: no other run listens on a reserved port, not even to find out whether it is free', async (t) => {
     const random = t.mock.method(Math, 'random');
     const taken = await reservePort();
     const drawn = Number(random.mock.calls.at(-1)?.result);
@@ -265,7 +265,7 @@ describe('traps', () => {
     assert.notEqual(listen.mock.callCount(), 0);
   });
 
-  test('trap 6: the port of a program is kept for it until it has ended, also while nobody listens there', async (t) => {
+  test('trap 6: the port of a program is reserved for it until it has exited, even while nothing listens there', async (t) => {
     const program = await start(t, 'setInterval(() => {}, 1000);');
     const isKept = () => {
       const lock = createSocket('udp4');
@@ -279,7 +279,7 @@ describe('traps', () => {
     assert.equal(await isKept(), false);
   });
 
-  test('trap 7: each request has a connection of its own, to 127.0.0.1, and a time limit', async (t) => {
+  test('trap 7: each request has its own connection, to 127.0.0.1, and a time limit', async (t) => {
     const server = http.createServer(({ url }, response) => url === '/' && response.end('ok'));
     t.after(() => server.close().closeAllConnections());
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
@@ -292,7 +292,7 @@ describe('traps', () => {
     assert.ok(doneMs - sentMs < limitMs(1));
   });
 
-  test('trap 8: ready means that so many workers listen', async (t) => {
+  test('trap 8: ready means that the expected number of workers listen', async (t) => {
     const program = await start(t, serving);
     const listening = () => program.events.filter(({ handle }) => handle === 'handed').length;
     assert.equal(await program.ready(1), true);
@@ -318,7 +318,7 @@ describe('traps', () => {
     assert.equal(await program.ready(1), true);
   });
 
-  test('trap 9: what would make a server a worker is not passed on', async (t) => {
+  test('trap 9: variables that would turn a server into a worker are not passed on', async (t) => {
     const stray = {
       NODE_UNIQUE_ID: '7',
       NODE_CHANNEL_FD: '9',
@@ -338,7 +338,7 @@ describe('traps', () => {
     assert.equal(program.output(), 'true [] yes\n');
   });
 
-  test('trap 10: the probe has a channel of its own, and the program has none to us', async (t) => {
+  test('trap 10: the probe has its own channel, and the program has none to us', async (t) => {
     const program = await start(
       t,
       `process.on('message', () => console.log('a message'));
@@ -366,7 +366,7 @@ describe('traps', () => {
     assert.deepEqual(names, ['one']);
   });
 
-  test('trap 12: coverage is of the machinery: the keeper leaves its own', async (t) => {
+  test('trap 12: coverage is of the machinery: the keeper reports its own', async (t) => {
     const place = mkdtempSync(join(folder, 'coverage '));
     const before = process.env.NODE_V8_COVERAGE;
     process.env.NODE_V8_COVERAGE = place;
@@ -386,7 +386,7 @@ describe('traps', () => {
 });
 
 describe('a runner', () => {
-  test('has its files in one folder, which goes with it', async () => {
+  test('keeps its files in one folder, which is removed with it', async () => {
     const runner = createRunner();
     const program = await runner.start({ entry: write('quick.mjs', `console.log('here')`) });
     await fate(program);
@@ -399,7 +399,7 @@ describe('a runner', () => {
     await assert.rejects(runner.start({ entry: 'late.mjs' }), /closed/);
   });
 
-  test('tells of a program that cannot be started', async (t) => {
+  test('reports a program that cannot be started', async (t) => {
     const program = await start(t, '', { cwd: join(folder, 'nowhere') });
     const { kind, error } = await fate(program);
     assert.equal(kind, 'unstarted');
@@ -416,7 +416,7 @@ describe('a runner', () => {
     assert.equal(program.output(), 'function function\n');
   });
 
-  test('gives a program a folder of its own for temporary files, if asked', async (t) => {
+  test('gives a program its own folder for temporary files on request', async (t) => {
     const text = "import { tmpdir } from 'node:os'; console.log(tmpdir());";
     const program = await start(t, text, { temporary: 'with a blank' });
     await fate(program);
@@ -442,7 +442,7 @@ describe('a runner', () => {
     assert.ok(Number(program.output()) > 95, program.output());
   });
 
-  test('pretends forks: they are reported and heard of, and no process is started', async (t) => {
+  test('pretends forks: they are reported and emitted, and no process is started', async (t) => {
     const text = `import cluster from 'node:cluster';
       let heard = 0;
       cluster.on('listening', () => (heard += 1) === 3 && console.log('all listen'));
@@ -456,7 +456,7 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
   });
 
-  test('pretends forks also for a primary that exits before Node.js tells of them', async (t) => {
+  test('pretends forks also for a primary that exits before Node.js reports them', async (t) => {
     const text = `import cluster from 'node:cluster';
       cluster.fork();
       setImmediate(() => (cluster.fork(), process.exit(1)));`;
@@ -465,7 +465,7 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'fork').length, 2);
   });
 
-  test('pretends that a worker ends with another code than 1, whether it throws or exits', async (t) => {
+  test('pretends that a worker exits with a code other than 1, whether it throws or exits', async (t) => {
     const text = `import cluster from 'node:cluster';
       if (cluster.isPrimary)
         for (const way of ['throw', 'one', 'two', 'none'])
@@ -494,7 +494,7 @@ describe('a runner', () => {
   const beatsOf = (program, pid) =>
     program.events.filter((event) => event.what === 'beat' && event.pid === pid);
 
-  test('follows a child whose environment was replaced, if it is told to', async (t) => {
+  test('follows a child with a replaced environment, if so configured', async (t) => {
     const program = await start(t, hasChild, { followsChildren: true });
     await until('the child has reported itself', () => startsIn(program).length === 2);
     const left = await start(t, hasChild);
@@ -503,7 +503,7 @@ describe('a runner', () => {
     assert.equal(startsIn(left).length, 1);
   });
 
-  test('tells of a crowd of listeners, whether Node was heard or not', async (t) => {
+  test('reports a crowd of listeners, whether Node warned or not', async (t) => {
     const program = await start(t, hasChild);
     const crowds = () => beatsOf(program, program.pid).filter(({ listeners }) => listeners > 10);
     await until('it is seen', () => crowds().length > 0);
@@ -511,7 +511,7 @@ describe('a runner', () => {
     assert.deepEqual({ listeners, crowded }, { listeners: 14, crowded: 'a crowd' });
   });
 
-  test('halts children before the first line of their file', onPosix, async (t) => {
+  test('stops children before the first line of their file', onPosix, async (t) => {
     const program = await start(t, hasChild, { followsChildren: true, haltsChildren: true });
     await until('the child has reported itself', () => startsIn(program).length === 2);
     const child = startsIn(program)[1].pid;
@@ -598,7 +598,7 @@ describe('a copy of a program', () => {
     assert.doesNotMatch(String(environmentOf(program).NODE_OPTIONS), /resolve-elsewhere/);
   });
 
-  test('has no module type where there is none around the original', () => {
+  test('has no module type if there is none around the original', () => {
     const bare = mkdtempSync(join(tmpdir(), 'bare '));
     writeFileSync(join(bare, 'server.js'), '');
     const copy = copyProgram({ place: bare, entry: join(bare, 'server.js') }, home);
@@ -612,7 +612,7 @@ describe('the timeline', () => {
     timeline;
   const { eventsOf, exitsOf, forksOf, waitsOf } = timeline;
 
-  test('takes in what is appended, and waits for the end of a line', () => {
+  test('reads appended events, and waits for the end of a line', () => {
     const file = write('growing.jsonl', '');
     const opened = openTimeline(file);
     assert.deepEqual(opened.read(), []);
@@ -645,7 +645,7 @@ describe('the timeline', () => {
     assert.ok(events.every(({ what }) => what === 'ü€'.repeat(40)));
   });
 
-  test('reads a line that is longer than its buffer, and no more than there should be', () => {
+  test('reads a line that is longer than its buffer, up to a limit', () => {
     const event = '{"t":1,"pid":1,"what":"b"}\n';
     const file = write('endless.jsonl', `${event}${'ü'.repeat(500_000)}`);
     const opened = openTimeline(file);
@@ -660,7 +660,7 @@ describe('the timeline', () => {
     opened.close();
   });
 
-  test('leaves out every line that is no event', () => {
+  test('ignores every line that is not an event', () => {
     const odd = ['null', '3', '"text"', '[]', '{}', '{"t":1}', '{"t":"1","pid":1,"what":"beat"}'];
     odd.push('{"t":1,"pid":1,"what":"request"}', '{"t":1,"pid":1,"what":"crash","error":{}}');
     const event = '{"t":1,"pid":1,"what":"beat"}';
@@ -685,7 +685,7 @@ describe('the timeline', () => {
     {"t":9,"pid":10,"what":"worker-exit","worker":2,"workerPid":12,"code":null,"signal":"SIGKILL"}
     {"t":9,"pid":11,"what":"exit","code":3}`);
 
-  test('tells the processes, also one that only its primary has seen', () => {
+  test('lists the processes, including one that only its primary has reported', () => {
     const found = timeline.processesOf(recorded);
     assert.deepEqual(
       found.map(({ pid, role, endMs, code, signal }) => [pid, role, endMs, code, signal]),
@@ -697,7 +697,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells the events of a kind, the forks, and the ends of workers', () => {
+  test('lists the events of a kind, the forks, and the exits of workers', () => {
     const starts = eventsOf(recorded, 'start');
     assert.deepEqual(
       starts.map(({ pid, role }) => [pid, role]),
@@ -718,7 +718,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells how long a primary waits before each new start, also the wait under way', () => {
+  test('measures how long a primary waits before each new start, including a wait that is still running', () => {
     const line = (t, what) => ({ t, pid: 1, what });
     const events = [
       ...[line(1, 'fork'), line(11, 'worker-exit')],
@@ -731,7 +731,7 @@ describe('the timeline', () => {
     assert.deepEqual(waitsOf(events, 500), [100, 380]);
   });
 
-  test('tells requests, of a path, answered or not', () => {
+  test('lists requests, of a path, answered or not', () => {
     const all = timeline.requestsOf(recorded);
     assert.deepEqual(
       all.map(({ pid, client, startMs, endMs, status }) => [pid, client, startMs, endMs, status]),
@@ -769,11 +769,11 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells who listens where', () => {
+  test('lists listeners by port', () => {
     assert.deepEqual(listenersOf(recorded), new Map([[80, new Set([11, 10])]]));
   });
 
-  test('finds the deepest overlap; neighbours do not overlap, the unanswered never end', () => {
+  test('finds the deepest overlap; neighbours do not overlap, unanswered requests never end', () => {
     assert.equal(deepestOverlap([]), 0);
     const intervals = [
       { startMs: 1, endMs: 2 },
@@ -785,7 +785,7 @@ describe('the timeline', () => {
     assert.equal(deepestOverlap([{ startMs: 1 }, { startMs: 5 }, { startMs: 9 }]), 3);
   });
 
-  test('finds the quickest; the unanswered never end', () => {
+  test('finds the quickest; unanswered requests never end', () => {
     assert.equal(
       quickestOf([{ startMs: 1, endMs: 4 }, { startMs: 2, endMs: 4 }, { startMs: 4 }]),
       2,
@@ -810,12 +810,12 @@ describe('whether a program has settled', () => {
   const beat = (/** @type {number} */ t, more = {}) => ({ t, pid: 1, what: 'beat', ...more });
   const listening = { t: 10, pid: 1, what: 'listening', port: 80 };
 
-  test('it has when all listen and turn their loops a while', () => {
+  test('it has when all processes listen and their loops have turned for a while', () => {
     assert.equal(isSettled([start, listening, beat(100)]), false);
     assert.equal(isSettled([start, listening, beat(120)]), true);
   });
 
-  test('one that does not listen is given longer; one with a timer longer still', () => {
+  test('a process that does not listen gets longer; one with a timer longer still', () => {
     assert.equal(isSettled([start, beat(2_400)]), false);
     assert.equal(isSettled([start, beat(2_600)]), true);
     const timers = { timers: 1 };
@@ -824,7 +824,7 @@ describe('whether a program has settled', () => {
     assert.equal(isSettled([start, beat(2_500, timers), beat(2_600, { timers: 0 })]), true);
   });
 
-  test('one with a child that has not reported itself is given longer too', () => {
+  test('a process with a child that has not reported itself gets longer too', () => {
     const child = { t: 50, pid: 1, what: 'child', childPid: 2 };
     const grown = { ...start, t: 100, pid: 2, role: 'primary' };
     assert.equal(isSettled([start, child, beat(2_600)]), false);
@@ -835,14 +835,14 @@ describe('whether a program has settled', () => {
     assert.equal(isSettled([start, child, grown, ...both]), true);
   });
 
-  test('one whose loop does not turn has not, nor one that is gone', () => {
+  test('a process has not settled if its loop does not turn or it is gone', () => {
     assert.equal(isSettled([start, listening]), false);
     assert.equal(isSettled([start, beat(9_000, { tid: 1 })]), false);
     assert.equal(isSettled([start, beat(9_000), { t: 9_001, pid: 1, what: 'exit' }]), false);
     assert.equal(isSettled([]), false);
   });
 
-  test('workers that end again and again are enough, unless one has listened', () => {
+  test('workers that exit again and again are enough, unless one has listened', () => {
     const end = (/** @type {number} */ t) => ({ t, pid: 1, what: 'worker-exit', workerPid: t });
     const ends = Array.from({ length: 12 }, (_, index) => end(index + 100));
     assert.equal(isFutile(ends.slice(1)), false);
@@ -856,7 +856,7 @@ describe('whether a program has settled', () => {
     assert.equal(isFutile(children), true);
   });
 
-  test('a worker that listens without having reported itself is not seen', () => {
+  test('a worker that listens without having reported itself goes unnoticed', () => {
     const told = { t: 3, pid: 1, what: 'worker-listening', workerPid: 2 };
     assert.equal(hasUnseenWorker([start, told]), true);
     assert.equal(hasUnseenWorker([start, { ...start, pid: 2 }, told]), false);
@@ -887,7 +887,7 @@ describe('processes', () => {
     assert.equal(hasMark(process.pid, 'forkshop-0-0-0-00000000'), false, 'only Linux tells');
   });
 
-  test('one is the same only with the same birth', () => {
+  test('are identified by pid and birth', () => {
     const mine = listProcesses().find(({ pid }) => pid === process.pid);
     assert.ok(mine && isAlive(mine));
     assert.equal(isAlive({ ...mine, born: mine.born + 1 }), false);
@@ -917,7 +917,7 @@ describe('the client', () => {
     return `http://127.0.0.1:${/** @type {any} */ (server.address()).port}`;
   }
 
-  test('tells status, headers, body and when', async (t) => {
+  test('reports status, headers, body and time', async (t) => {
     const url = await serve(t, (request, response) => {
       response.writeHead(203, { 'x-seen': String(request.headers['x-sent']) }).end('é');
     });
@@ -928,7 +928,7 @@ describe('the client', () => {
     assert.ok(doneMs >= sentMs);
   });
 
-  test('says in words what went wrong, and never rejects', async (t) => {
+  test('describes failures in words, and never rejects', async (t) => {
     const url = await serve(t, ({ url: path, socket }, response) => {
       if (path === '/reset') socket.destroy();
       else if (path === '/broken') {
@@ -948,7 +948,7 @@ describe('the client', () => {
     assert.equal(nobody.status, undefined);
   });
 
-  test('waits less long for a server that has let it wait in vain', async (t) => {
+  test('waits less long for a server that has not answered before', async (t) => {
     const url = await serve(t, () => {});
     assert.match(
       String((await get(url, { timeoutMs: 50 })).error),
@@ -957,7 +957,7 @@ describe('the client', () => {
     assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of 4 s unless told
   });
 
-  test('keeps a connection when it is given an agent', async (t) => {
+  test('keeps a connection if it is given an agent', async (t) => {
     const url = await serve(t, (request, response) => response.end('ok'));
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());

@@ -51,7 +51,7 @@ const obstacles = {
 };
 
 for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles)) {
-  test(`${name}: the verdict is told, then that it is not remembered`, async () => {
+  test(`${name}: the verdict is printed, then a warning that it is not saved`, async () => {
     const root = makeWorkshop();
     before(root);
     const { code, stdout, stderr } = await forkshop(root, ['check', '1'], env);
@@ -75,7 +75,7 @@ for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles))
   });
 }
 
-test('what stands there in the place of a folder or a file is named, also by list', async () => {
+test('an obstacle in place of a folder or a file is named, also by list', async () => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const { code, stderr } = await forkshop(root, ['list']);
@@ -96,7 +96,7 @@ test('what stands there in the place of a folder or a file is named, also by lis
   assert.equal(read(root, '.forkshop'), 'mine');
 });
 
-test('start goes on', async (t) => {
+test('start continues', async (t) => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const main = join(rootFolder, 'lib/cli/main.cjs');
@@ -121,7 +121,7 @@ test('start goes on', async (t) => {
   }
 });
 
-test('progress that cannot be read is not written over, and a full disk leaves no half of it', () => {
+test('progress that cannot be read is not overwritten, and a full disk leaves no half of it', () => {
   const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   updateProgress(io, ({ passed }) => (passed[keys[0]] = { at: 'then' }));
@@ -145,7 +145,7 @@ test('progress that cannot be read is not written over, and a full disk leaves n
   assert.equal(existsSync(file), true);
 });
 
-test('what could not be written is remembered, and written when it can be', () => {
+test('progress that could not be written is kept, and written as soon as possible', () => {
   const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   write(root, { '.forkshop': 'a file' });

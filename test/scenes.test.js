@@ -24,7 +24,7 @@ import { rootFolder } from '../lib/lessons/catalog.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { Broken } from '../lib/verdict/outcome.js';
 
-test('a worker is killed, replaced, frozen; the program rests, and is told to stop', async (t) => {
+test('a worker is killed, replaced, frozen; the program rests, and is asked to stop', async (t) => {
   const runner = createRunner();
   t.after(() => runner.close());
   const entry = join(rootFolder, 'solutions/05-crash-restart/server.js');
@@ -51,7 +51,7 @@ test('a worker is killed, replaced, frozen; the program rests, and is told to st
   assert.match(primaryExitMoment(program)?.says ?? '', /exit code 0/);
 });
 
-test('an act is repeated until it tells, and no more often than it may', async () => {
+test('an act is repeated until it shows something, up to its limit', async () => {
   const seen = /** @type {number[]} */ ([]);
   const act = async (/** @type {number} */ attempt) => (seen.push(attempt), attempt);
   assert.equal(await repeatUntil(5, act, (attempt) => attempt === 2), 2);
@@ -59,7 +59,7 @@ test('an act is repeated until it tells, and no more often than it may', async (
   assert.deepEqual(seen, [1, 2, 1, 2, 3]);
 });
 
-test('as many are done at once as there are cores, and told in their order', async () => {
+test('as many run at once as there are cores, and results keep their order', async () => {
   assert.deepEqual(await mapConcurrently([3, 1, 2], async (one) => 2 * one), [6, 2, 4]);
 });
 

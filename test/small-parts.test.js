@@ -23,7 +23,7 @@ test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as i
   listenForKeys(undefined, {}).close();
 });
 
-test('a load generator that was closed fires no more, and says so', async (t) => {
+test('a closed load generator sends nothing more, and says so', async (t) => {
   const server = createServer((request, response) => response.end('ok'));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   t.after(() => server.close());
@@ -38,7 +38,7 @@ test('a load generator that was closed fires no more, and says so', async (t) =>
   await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
 });
 
-test('work that ends closes the generators that it has left open, and nobody else’s', async () => {
+test('work that finishes closes its own open generators, and no others', async () => {
   /** @type {string[]} */
   const closed = [];
   let finish = () => {};
@@ -59,7 +59,7 @@ test('work that ends closes the generators that it has left open, and nobody els
   assert.deepEqual(closed.at(-1), 'of the other');
 });
 
-test('what is found is left alone; what is not, and is a package or #work, is asked for as by the repository', async () => {
+test('modules that resolve are left alone; other packages and #work resolve as from the repository', async () => {
   const asked = /** @type {string[]} */ ([]);
   const next = (
     /** @type {string} */ specifier,

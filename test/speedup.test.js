@@ -12,7 +12,7 @@ import { createRunner } from '../lib/observe/runner.js';
 const WORKERS = 2;
 const key = '02-cluster-fork';
 
-test('a speedup tells both sides, its interval and its ceiling, for blocking work and for CPU work', async (t) => {
+test('a speedup reports both sides, its interval and its ceiling, for blocking work and for CPU work', async (t) => {
   const [runner, load, spinners] = [createRunner(), createLoad(), createSpinners(WORKERS)];
   t.after(async () => {
     load.close();

@@ -46,7 +46,7 @@ test('one value has no known error', () => {
   assert.deepEqual(reach, { low: 0, high: Infinity });
 });
 
-test('a window in which nothing was served leaves the ratio unknown; if all are, it is 0', () => {
+test('a window without requests leaves the ratio unknown; if all are empty, it is 0', () => {
   assert.deepEqual(ratioOf([60, 60], [0, 0]), { value: 0, low: 0, high: 0 });
   const { low, high } = ratioOf([60, 60], [240, 0]);
   assert.deepEqual({ low, high }, { low: 0, high: Infinity });
@@ -79,7 +79,7 @@ test('a target is above, below, or inside the interval', () => {
   assert.equal(sideOf({ value: 4, low: 0, high: Infinity }, 1), 'open');
 });
 
-test('of a request at the edge of a window, the part inside counts', () => {
+test('only the part of a request inside the window counts', () => {
   const requests = [
     { startMs: -10, endMs: 10 }, // half of it
     { startMs: 10, endMs: 30 },

@@ -58,7 +58,7 @@ for (const [name, { env, says }] of Object.entries(obstacles)) {
   });
 }
 
-test('start says so at each save, and goes on', async (t) => {
+test('start says so at each save, and continues', async (t) => {
   const root = makeRoot();
   const env = { PATH: process.env.PATH, FORKSHOP_ROOT: root, TMPDIR: nowhere };
   const child = spawnOurs([join(rootFolder, 'lib/cli/main.cjs'), 'start'], { env });
@@ -76,7 +76,7 @@ test('start says so at each save, and goes on', async (t) => {
   }
 });
 
-test('a demo says so in its place', async () => {
+test('a demo shows the error in its place', async () => {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = nowhere;
   /** @type {any[]} */
@@ -93,7 +93,7 @@ test('a demo says so in its place', async () => {
   assert.match(sent.at(-1).end.error, /nowhere, but there is no such folder/);
 });
 
-test('where there is room, there it is', () => {
+test('the folder is created where there is room', () => {
   assert.equal(demandRoom(folder), folder);
   assert.equal(typeof temporaryFolder(), 'string');
 });

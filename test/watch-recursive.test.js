@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { watchRecursive } from '../lib/common/watch-recursive.js';
 import { until } from './nothing-left.js';
 
-test('a watcher that breaks is replaced, whether at once or later, and the change is told', async (t) => {
+test('a broken watcher is replaced, at once or later, and the change is reported', async (t) => {
   const real = fs.watch;
   t.after(() => {
     fs.watch = real;

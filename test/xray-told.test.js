@@ -41,7 +41,7 @@ test('the page of an X-ray needs no other file, and no text in it becomes markup
   }
 });
 
-test('the fewest workers are chosen than which no more are surely faster', () => {
+test('chooses the fewest workers than which no larger number is surely faster', () => {
   const rates = (/** @type {number[][]} */ ...all) =>
     Object.fromEntries(all.map((some, index) => [`${2 ** index} workers`, some]));
   const flat = rates([100, 101, 99, 100], [200, 199, 201, 200], [202, 198, 203, 199]);
@@ -52,7 +52,7 @@ test('the fewest workers are chosen than which no more are surely faster', () =>
   assert.equal(chosen([1, 2, 4], vague), undefined);
 });
 
-test('what scaling told is said with its intervals, or that the number was not obeyed', () => {
+test('scaling is reported with its intervals, or with the number that was not obeyed', () => {
   const ratio = { value: 1.98, low: 1.9, high: 2.05 };
   const steps = [
     { asked: 1, serve: 1, perSecond: 60, ratio: { value: 1, low: 1, high: 1 }, ceiling: 1 },
@@ -67,7 +67,7 @@ test('what scaling told is said with its intervals, or that the number was not o
   assert.match(says, /not as many as asked for: 1 with W=1, 2 with W=2\. .*--workers-env/);
 });
 
-test('a reload by a command is told by that command, and by how it failed', () => {
+test('a reload by a command names that command, and how it failed', () => {
   const none = { fresh: 0, kept: 0 };
   const trial = {
     ...{ kind: /** @type {const} */ ('reload'), command: 'pm2 reload shop', atMs: 2, zeroMs: 1 },
@@ -85,7 +85,7 @@ test('a reload by a command is told by that command, and by how it failed', () =
   assert.equal(finding.evidence[0], '`pm2 reload shop` at 0.00 s');
 });
 
-test('several reloads have a row each, and what was lost is said in sum', () => {
+test('several reloads have a row each, and losses are summed up', () => {
   const both = (/** @type {number} */ fresh, /** @type {number} */ kept) => ({ fresh, kept });
   const each = [0, 3].map((kept, index) => ({
     ...{ atMs: 10 + index * 2_000, tookMs: 1_200 + index * 300 },
@@ -115,7 +115,7 @@ test('several reloads have a row each, and what was lost is said in sum', () => 
   assert.equal(last.at(-1), 'Reload 2 did not replace all 2, so it was the last.');
 });
 
-test('EVIDENCE.md says what was measured, what was not and why, and under which conditions', () => {
+test('EVIDENCE.md lists its measurements, its gaps with reasons, and its conditions', () => {
   const interval = { value: 2, low: 1.9, high: 2.1 };
   const speedup = { ...interval, ceiling: 2, errors: 0, windows: 8 };
   const rates = { controlPerSecond: 90, candidatePerSecond: 180 };
@@ -174,7 +174,7 @@ const PHASES = {
   i: ({ s }) => ['g', 'p', 't'].includes(s),
 };
 
-test('a trace is as the Trace Event Format demands, and has as many of each as the timeline', () => {
+test('a trace follows the Trace Event Format, and has the same number of events of each kind as the timeline', () => {
   const at = (/** @type {number} */ t, /** @type {string} */ what, more = {}) => ({
     ...{ t, pid: 7, what, ...more },
   });

@@ -18,7 +18,7 @@ describe('the board in Chromium', { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  test('is accessible and fits, empty and full, and follows what is said', async (t) => {
+  test('is accessible and fits, empty and full, and follows the reports', async (t) => {
     const board = await serveBoard({ root: rootFolder, lessons, awayMs: 1e9 });
     t.after(board.close);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });

@@ -84,7 +84,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       id,
     );
 
-  test('is one screen, in which nothing scrolls but the notes, which begin at their top', async () => {
+  test('is one screen in which only the notes scroll, and they begin at the top', async () => {
     const { wall, speaker, close } = await open({ query: '?plan=day-1' });
     const bad = [];
     for (const slide of [vote, demo, turn, stepwise]) {
@@ -107,7 +107,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('says what stands in the way of demos, on the first slide and on that of the demo', async () => {
+  test("shows a demo's obstacles on the first slide and on the demo's own", async () => {
     const { wall, speaker, close } = await open();
     const preflight = {
       ...{ obstacles: { [demo.demos[0]]: 'nginx is not installed.' }, unprepared: {} },
@@ -157,7 +157,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('the keys of a clicker act on both windows, after a click on Run, on Stop, on any button, in any field', async () => {
+  test('the keys of a clicker act on both windows after a click on Run, on Stop, on any button, in any field', async () => {
     const { wall, speaker, close } = await open();
     const at = slides.indexOf(demo);
     const [previous, next] = [slides[at - 1], slides[at + 1]];
@@ -264,7 +264,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('a demo is started and stopped from here, and what it says is told', async () => {
+  test('starts and stops a demo, and reports what it says', async () => {
     const { wall, speaker, close } = await open();
     await goTo(wall, demo.id);
     await hears(speaker, demo);
@@ -285,7 +285,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('hands that were counted are shown with the answers, and a countdown while the class works', async () => {
+  test('counted hands appear with the answers, and a countdown while the class works', async () => {
     const { wall, speaker, setTime, close } = await open({ time: '10:00:00' });
     await goTo(wall, vote.id);
     await hears(speaker, vote);

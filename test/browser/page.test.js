@@ -239,7 +239,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(found, []);
   });
 
-  test('what a check says is put in, and text, scroll and focus stay', async (t) => {
+  test("a check's progress appears without moving text, scroll position or focus", async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -293,7 +293,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('the first failure opens with each verdict; another one, and a task to come, are a line each', async (t) => {
+  test('the first failure opens with each verdict; other failures and later tasks take a line each', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -339,7 +339,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('the page goes with the lesson that is checked, and says so, unless something is typed', async (t) => {
+  test('the page follows the checked lesson and says so, unless the learner is typing', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -369,7 +369,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('beside an editor text and verdict are two tabs; a verdict comes to the front, and the text keeps its place', async (t) => {
+  test('beside an editor, text and verdict are two tabs; a verdict comes to the front, and the text keeps its position', async (t) => {
     const server = await serve();
     t.after(server.close);
     for (const [index, width] of [860, 960, 1280].entries()) {
@@ -391,7 +391,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     }
   });
 
-  test('everything is in reach, by the keyboard, and accessible: experiments, faults, the diff, the starter', async (t) => {
+  test('everything is reachable by keyboard and accessible: experiments, faults, the diff, the starter', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -474,7 +474,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([...found, ...faults], []);
   });
 
-  test('at 400 % zoom the keyboard reaches everything, and nothing lies over what has the focus', async (t) => {
+  test('at 400 % zoom the keyboard reaches everything, and nothing covers the focus', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url, { viewport: { width: 320, height: 256 } });
@@ -519,7 +519,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([...one.faults, ...two.faults], []);
   });
 
-  test('what cannot be done now, or is gone, is said in words, and not on the console', async (t) => {
+  test('an action that is unavailable or gone is explained on the page, not on the console', async (t) => {
     const server = await serve(0, {
       aside: () => false,
       compare: () => {
@@ -552,7 +552,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('a line that breaks is opened again, and the page acts as before', async (t) => {
+  test('a broken connection is reopened, and the page works as before', async (t) => {
     const first = await serve();
     const { page } = await open(t, first.url);
     await hasHeard(first, page);
@@ -572,7 +572,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(second.checked, [lesson.key]);
   });
 
-  test('without JavaScript the text is there to read, and what would not work is not', async (t) => {
+  test('without JavaScript the text is readable, and controls that would not work are hidden', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url, { javaScriptEnabled: false });
@@ -585,7 +585,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('two npm start at once: the second says what to do, and neither loses what is typed', async (t) => {
+  test('two npm start at once: the second says what to do, and neither loses typed input', async (t) => {
     const { copy, url, save, start } = await startCopy(t);
     const { port } = new URL(url);
     const refused = await start(port);
@@ -627,7 +627,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     );
   });
 
-  test('what is marked for a wrong answer is what its timeline holds', async (t) => {
+  test("each mark for a wrong answer matches the answer's timeline", async (t) => {
     const { url, save } = await startCopy(t);
     const { page, faults } = await open(t, url);
     await page.waitForSelector('#hints:not([hidden])');

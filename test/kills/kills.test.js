@@ -30,7 +30,7 @@ const victims = {
   both: (watched) => [watched.pid, ...victims.keeper(watched)],
 };
 
-describe('killed at a random moment, the next start leaves nothing of it:', onlyApart, () => {
+describe('killed at a random moment; the next start leaves nothing of it:', onlyApart, () => {
   for (const lesson of ['lesson-2', 'lesson-5', 'lesson-6', 'lesson-9', 'lesson-10'])
     for (const [who, choose] of Object.entries(victims))
       for (const time of times)
@@ -54,7 +54,7 @@ const loads = {
 };
 const WHILE_MEASURING_MS = 1_000;
 
-describe('its load killed at a random moment, a check ends with a verdict:', onlyApart, () => {
+describe('a check whose load is killed at a random moment ends with a verdict:', onlyApart, () => {
   for (const [who, { file, lesson }] of Object.entries(loads))
     for (const time of times)
       test(`${who}, ${lesson} (${time})`, async (t) => {
@@ -78,7 +78,7 @@ const victimsOfPage = {
 };
 
 describe(
-  '`npm start`, killed while it checks, leaves nothing after the next start:',
+  '`npm start`, killed during a check, leaves nothing after the next start:',
   onlyApart,
   () => {
     for (const lesson of ['lesson-2', 'lesson-10'])
@@ -93,7 +93,7 @@ describe(
             assertKeptWhole(home);
           });
 
-        test(`keeper, ${lesson}: the page goes on (${time})`, async (t) => {
+        test(`keeper, ${lesson}: the page carries on (${time})`, async (t) => {
           const { watched, save } = await beginPage(t, lesson);
           await killLater(t, watched, victims.keeper);
           const waits = /Waiting for the next save/;

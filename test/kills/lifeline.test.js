@@ -96,7 +96,7 @@ for (const [name, [file, start]] of Object.entries(children)) {
   });
 }
 
-describe('its guard killed, the browser of slides --pdf', onLinux, () => {
+describe('the guard of the browser of slides --pdf is killed; the browser', onLinux, () => {
   const imported = `import { exportPdf } from ${JSON.stringify(join(rootFolder, 'lib/deck/export.js'))};`;
   const killGuard = async (/** @type {import('node:test').TestContext} */ t) => {
     const watched = begin(t, `${imported} await ${exporting}.catch(() => {});`);
@@ -105,13 +105,13 @@ describe('its guard killed, the browser of slides --pdf', onLinux, () => {
     return watched;
   };
 
-  test('ends with the command', async (t) => {
+  test('exits with the command', async (t) => {
     const watched = await killGuard(t);
     await watched.over();
     await assertNothingLeft(watched);
   });
 
-  test('is ended by the next start, where the command was killed, too', async (t) => {
+  test('is killed by the next start, even if the command was killed', async (t) => {
     const watched = await killGuard(t);
     process.kill(watched.pid, 'SIGKILL');
     await watched.over();

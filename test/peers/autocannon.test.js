@@ -51,7 +51,7 @@ for (const [name, most] of Object.entries({ 'all clients': CONNECTIONS, 'half of
       assert.equal(new Set(window.answers.map(({ visitor }) => visitor)).size, CONNECTIONS);
     });
 
-    test('autocannon: as many, but for one in flight on each connection', async (t) => {
+    test('autocannon: the same number, but for one in flight on each connection', async (t) => {
       const { url, counts } = await listen(t, most);
       const timeout = 2 * (LASTS_MS / 1000); // no client gives up and comes again
       const how = { connections: CONNECTIONS, duration: LASTS_MS / 1000, timeout };

@@ -31,7 +31,7 @@ const cases = {
 };
 
 for (const [name, { file, finds, seconds }] of Object.entries(cases))
-  test(`${name}: both count as many`, { skip }, async (t) => {
+  test(`${name}: both count the same number`, { skip }, async (t) => {
     const port = await reservePort();
     const url = `http://127.0.0.1:${port}/`;
     const argv = ['xray', join(servers, file), '--rate', '25', '--seconds', `${seconds}`, '--json'];

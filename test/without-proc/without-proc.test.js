@@ -63,7 +63,7 @@ describe('without /proc, and with the name of macOS,', onlyLinux, () => {
     });
   }
 
-  test('xray looks into the solution of lesson 8', async () => {
+  test('xray observes the solution of lesson 8', async () => {
     const server = join(rootFolder, 'solutions/08-graceful-reload/server.js');
     const { code, stdout, stderr } = await run('xray', '--reload', 'SIGHUP', '--stop', server);
     assert.equal(code, 0, stdout + stderr);

@@ -53,7 +53,7 @@ describe('servers', { concurrency: 2 }, () => {
     }
   });
 
-  describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
+  describe('a healthy server has no findings', { concurrency: 3 }, () => {
     const healthy = [
       ['plain.js'],
       ['speaks-two-protocols.js'],
@@ -77,7 +77,7 @@ describe('servers', { concurrency: 2 }, () => {
   });
 });
 
-describe('what is tried with starts of its own', { concurrency: 3 }, () => {
+describe('trials with starts of their own', { concurrency: 3 }, () => {
   const lesson8 = 'solutions/08-graceful-reload/server.js';
   const brief = { warmMs: 50, windowMs: 150, rounds: 1, budgetMs: 0 };
   const plan = { path: '/', method: 'GET', headers: {}, seconds: 1 };
@@ -89,7 +89,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     return { runner, order: { entry, args: [], isCommand: false, cwd: fixtures, env } };
   }
 
-  test('so many workers in turn: each number is obeyed, or it is said that it was not', async (t) => {
+  test('each number of workers in turn is obeyed, or reported as not obeyed', async (t) => {
     const counts = { counts: [1, 2], variable: 'NODE_CLUSTER_WORKERS' };
     const cluster = join(rootFolder, 'solutions/02-cluster-fork/server.js');
     const { runner, order } = await orderOf(cluster, t);
@@ -111,7 +111,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     );
   });
 
-  test('the cost of the probe is a share, or it is said why it cannot be told', async (t) => {
+  test('the cost of the probe is a share, or a reason why it cannot be measured', async (t) => {
     const { runner, order } = await orderOf(join(fixtures, 'restarts-nobody.js'), t);
     const { share } = await tryCost(runner, order, plan, brief);
     assert.ok(share && share.value < 1);
@@ -126,7 +126,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.deepEqual(costSection({ kind: 'cost', obstacle: 'x' }, head), { head, says: ['x'] });
   });
 
-  test('a command that makes it reload, and one that fails', async (t) => {
+  test('a reload command that works, and one that fails', async (t) => {
     const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
     const up = await launch(runner, order, plan);
     const how = { cwd: fixtures, env: process.env };
@@ -139,7 +139,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.equal(not.replaced, 0);
   });
 
-  test('several reloads in a row are counted one by one, until there were enough requests', async (t) => {
+  test('several reloads in a row are counted one by one, until there are enough requests', async (t) => {
     const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
     const up = await launch(runner, order, plan);
     const how = { signal: /** @type {const} */ ('SIGHUP') };
@@ -155,7 +155,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.equal(forks, 2 * (each.length + 1), 'each reload has replaced both workers');
   });
 
-  test('what several reloads lose is told for each; one that is not whole is the last', async (t) => {
+  test('the losses of several reloads are listed for each; an incomplete one is the last', async (t) => {
     const { runner, order } = await orderOf(join(fixtures, 'reloads-once-well.js'), t);
     const up = await launch(runner, order, plan);
     const how = { signal: /** @type {const} */ ('SIGHUP') };
