@@ -1,5 +1,5 @@
-// Verifies what a check can do to a running program beyond asking it: signals, its end and its survivors, arguments,
-// who holds its port, what memory it takes, and load that keeps its schedule.
+// Verifies what a check can do to a running program besides sending requests: signals, its exit and survivors, arguments, the
+// holder of its port, its memory, and load that keeps its schedule.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Verifies what a check makes of a request that was not answered: a connection that the server had closed before costs
-// nobody anything, and a program that got no CPU time is not judged.
+// Verifies how a check treats an unanswered request: a connection that the server had closed before is no failure, and a
+// program without CPU time is not judged.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';

@@ -1,5 +1,5 @@
-// Verifies that a check ends what provably belongs to it and nothing else: bystanders live whatever the judged program reports
-// of them, and what a program starts ends however it leaves. In a namespace of our own, see namespace.js.
+// Verifies that a check kills the processes that provably belong to it, however they escape, and no others, whatever the
+// judged program reports. In a namespace of our own, see namespace.js.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ async function start(t, text, env = {}) {
   return { runner, program, mark };
 }
 
-/** A process that is none of a check's, which ends with the test. @param {import('node:test').TestContext} t @param {string[]} [args] */
+/** A process of no check, killed after the test. @param {import('node:test').TestContext} t @param {string[]} [args] */
 function bystander(t, args = ['-e', 'setInterval(() => {}, 1e6)']) {
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: rootFolder });
   t.after(() => child.kill('SIGKILL'));
@@ -82,7 +82,7 @@ describe('the reports of a program prove nothing', onlyApart, () => {
       await until('it runs', () => other.pid);
       const keeper = Number(processAt(Number(other.pid))?.ppid);
       const targets = [1, 2, keeper, process.pid, process.ppid, older, younger];
-      const seen = targets.flatMap((pid) => processAt(pid) ?? []); // 2 may have ended long ago
+      const seen = targets.flatMap((pid) => processAt(pid) ?? []); // 2 may have exited long ago
       assert.ok(seen.length >= targets.length - 1);
       const env = {
         TARGETS: JSON.stringify(targets),

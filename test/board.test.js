@@ -1,5 +1,5 @@
-// Verifies the board of a class without a browser: who is shown where, what a learner's machine says and what never leaves
-// it, and that a wrong code, a huge name, a thousand joins and a foreign page are refused without harm.
+// Verifies the board of a class without a browser: its rows and seats, what a learner's machine sends and what never leaves
+// it, and that a wrong code, a huge name, a thousand joins and a foreign page do no harm.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -248,7 +248,7 @@ const say = (/** @type {string} */ url, /** @type {string} */ seat, /** @type {u
     body: typeof what === 'string' ? what : JSON.stringify(what),
   });
 
-/** What a board's page that opens now is told. @param {string} url @returns {Promise<any>} */
+/** What the board sends to a page that opens now. @param {string} url @returns {Promise<any>} */
 async function shown(url) {
   const request = http.get(`${url}events`);
   const [response] = await once(request, 'response');
@@ -275,7 +275,7 @@ async function shows(url, holds) {
 const failing = { lesson: first.key, state: 'failed', failed: ['listens'], hand: true };
 
 describe('the server of the board', () => {
-  test("shows learners who joined with the day's code, in either case, and who left", async (t) => {
+  test("shows learners who joined with the day's code, in upper or lower case, and who left", async (t) => {
     const { url, code, address } = await serve(t);
     assert.match(code, /^[A-Z2-9]{4}-[A-Z2-9]{4}$/);
     const { body, headers } = await ask(url, '/');
@@ -418,7 +418,7 @@ describe('the server of the board', () => {
       const open = () =>
         crowd.filter((socket) => !socket.destroyed && !socket.readableEnded).length;
       assert.ok(open() <= 150, `${open()} are open`);
-      await until('those that are left are given up', () => open() === 0, limitMs(15));
+      await until('the remaining connections are given up', () => open() === 0, limitMs(15));
     },
   );
 

@@ -1,5 +1,5 @@
-// The catalog reads lessons from their lesson.yml and hints.md, finds one by any of its names, and explains
-// what it cannot read or find.
+// Verifies that the catalog reads lessons from their lesson.yml and hints.md, finds a lesson by any of its names, and
+// explains errors.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The author's commands: doctor finds every kind of misfit, new makes what doctor likes, sync
-// keeps quotes and starters in step.
+// The author's commands: doctor finds every kind of misfit, new makes a lesson that doctor accepts, sync keeps quotes and
+// starters in step.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,7 +57,7 @@ const right = `checks/${key}/right-answers`;
 const wrong = `checks/${key}/wrong-answers`;
 const mute = answers('## mute\n\nBreaks: `greets`\n\nShy.', '');
 /**
- * What is broken: files to write (null removes), and the place and message of the only problem.
+ * Files to write (null removes one), and the place and message of the only problem.
  *
  * @type {Record<string, [files: Record<string, string | null>, where: string, message: RegExp]>}
  */
@@ -211,7 +211,7 @@ const misfits = {
     `checks/${key}`,
     /"Mute it" .* kebab-case/,
   ],
-  'an answer told twice': [
+  'an answer listed twice': [
     { [`${wrong}.md`]: `${mute}\n${mute}` },
     `${wrong}.md`,
     /"mute" is there twice/,

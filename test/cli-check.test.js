@@ -1,5 +1,5 @@
-// Verifies `check` and `start` as a learner meets them: real processes, on a small workshop of two lessons whose checks
-// judge a word in the file, and on the real lesson 2 where the real thing is the point.
+// Verifies `check` and `start` as a learner meets them: real processes, on a small workshop of two lessons whose checks judge
+// a word in the file, and on the real lesson 2 if that is the point.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -89,7 +89,7 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   assert.match(fault.stdout, /bug in Forkshop, not in your code[^]*Error: the check is broken/);
 });
 
-/** Two promises: one that the text of the file decides, at once, and one whose look never ends. */
+/** Two promises: the text of the file decides the first at once, and the look of the second never ends. */
 const endlessCheck = `
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -126,7 +126,7 @@ test('a check that reaches its deadline fails if a promise has failed; otherwise
   assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 holds, 1 to come/);
 });
 
-test('a pass is saved with its prediction and measurements; judging another folder saves nothing', async () => {
+test('a pass is saved with its prediction and measurements; judging another program saves nothing', async () => {
   const root = makeWorkshop();
   await forkshop(root, ['check', '2', '--solution']);
   assert.throws(() => read(root, '.forkshop/progress.json'), { code: 'ENOENT' });
@@ -150,7 +150,7 @@ test('a pass is saved with its prediction and measurements; judging another fold
   );
 
   const next = await forkshop(root, ['check']);
-  assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
+  assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the next lesson');
 });
 
 test('a prediction for an untouched lesson is only noted, in its unit, and may be corrected until the lesson has passed', async () => {

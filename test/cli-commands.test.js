@@ -1,4 +1,4 @@
-// The learner's commands, as real processes on a small workshop of their own.
+// The learner's commands, as real processes in a small workshop.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {

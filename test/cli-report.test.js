@@ -1,4 +1,4 @@
-// Verifies the last lines of a verdict: where something that a lesson needs is not installed, and on a machine that is far too busy.
+// Verifies the last lines of a verdict, with a tool missing and on a machine that is far too busy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
@@ -10,7 +10,7 @@ const missing = toolNames.filter((tool) => !findTool(tool));
 /** The last line of an undecided verdict on a lesson with these needs. */
 const lastLine = (needs) => reportOf(needs).trimEnd().split('\n').at(-1);
 
-/** What is reported of an undecided verdict, with so much else about it. */
+/** The report of an undecided verdict on a machine with this much other load. */
 function reportOf(
   needs,
   more = {},
@@ -38,7 +38,7 @@ function reportOf(
   return text;
 }
 
-/** A lesson of two tasks, of which the first fails in the two promises that are named. */
+/** A lesson of two tasks; the named promises of the first fail. */
 const tasks = [
   { number: 1, name: 'task 1', title: 'fork', promises: ['a', 'b', 'c'] },
   { number: 2, name: 'task 2', title: 'stop', promises: ['d', 'e'] },

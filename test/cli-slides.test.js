@@ -1,4 +1,4 @@
-// Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
+// Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses invalid options.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,7 +101,7 @@ test('a demo is recorded with its machine; a failed demo keeps the previous reco
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), []);
   assert.ok(existsSync(join(root, `slides/${keys[0]}/recordings/one.json`)));
   write(root, { [`slides/${keys[0]}/demos.js`]: demo("throw new Error('on purpose');  ") });
-  utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // changed at another time than before
+  utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // a different modification time
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
   assert.equal(said[0], 'one: 4 messages');
   assert.match(

@@ -1,4 +1,4 @@
-// Verifies `try` on the real experiments of lesson 2, and on what cannot be meant.
+// Verifies `try` on the real experiments of lesson 2, and on wrong names.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('who-answers: four workers answer eight requests, the primary none', async 
   assert.match(stdout, /the primary, process \d+: 0/);
 });
 
-/** Runs the command on a terminal, and types that there; each part is typed when it is asked for. */
+/** Runs the command at a terminal, and types each part when prompted. */
 async function type(/** @type {string[]} */ argv, /** @type {string[]} */ ...parts) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()].map((stream) =>
     Object.assign(stream, { isTTY: true }),

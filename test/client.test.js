@@ -1,12 +1,12 @@
-// Verifies what a check's client may choose of a request: its method, the address from which it comes, and that a
-// connection which is used again gets no listener for each request.
+// Verifies what a check may choose for its client's request: the method, the address it connects from, and that a reused
+// connection gets no listener for each request.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
 import { get } from '../lib/observe/client.js';
 
-/** A server that tells what came. @param {import('node:test').TestContext} t */
+/** A server that answers with the request it received. @param {import('node:test').TestContext} t */
 async function listen(t) {
   const server = http.createServer((request, response) => {
     const { method, socket, headers } = request;

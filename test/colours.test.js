@@ -1,13 +1,12 @@
-// Verifies that the X-ray can be read by the colour-blind: the palette is looked at as each of the three sees it (Machado,
-// Oliveira and Fernandes, 2009), light and dark. What is drawn stands out from its ground, and states of the same pattern
-// differ in lightness.
+// Verifies that the colour-blind can read the X-ray: in each of three simulated kinds (Machado, Oliveira and Fernandes,
+// 2009), light and dark, marks stand out from their ground, and states of the same pattern differ in lightness.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
 
-/** What becomes of linear red, green and blue, at full severity. @type {Record<string, number[][]>} */
+/** How each kind sees linear red, green and blue, at full severity. @type {Record<string, number[][]>} */
 const SIGHTS = {
   usual: [
     [1, 0, 0],
@@ -31,7 +30,7 @@ const SIGHTS = {
   ],
 };
 
-/** Of a part that is not text (WCAG 1.4.11). */
+/** Contrast for graphics (WCAG 1.4.11). */
 const LEAST_ON_GROUND = 3;
 const LEAST_BETWEEN = 1.5; // two fills without a pattern, each of which also has its own shape
 

@@ -1,4 +1,4 @@
-// Verifies what is said of the machine's own business: which reading counts, and that a crowd is counted while it is there.
+// Verifies the report on the machine's other load: which reading counts, and that a crowd is counted while it is there.
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
@@ -42,8 +42,8 @@ test(
     try {
       const areCrowd = async () => (await crowdWith(() => [])).isCrowded;
       await until(`${many} hogs are a crowd`, areCrowd, limitMs(10));
-      const areNone = async () => !(await crowdWith(ours)).isCrowded; // again: a neighbour may take a core for a moment
-      await until('they are none where they are ours', areNone, limitMs(10));
+      const areNone = async () => !(await crowdWith(ours)).isCrowded; // repeated, since a neighbour may take a core for a moment
+      await until('our own processes are no crowd', areNone, limitMs(10));
       assert.equal((await crowdWith(ours)).isIdle, false);
     } finally {
       await stop();

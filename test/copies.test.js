@@ -1,5 +1,5 @@
-// Verifies that a copy of a program holds real files: what is written into it reaches no file of the learner's, and what
-// cannot be copied is said of the learner's folder.
+// Verifies that a copy of a program holds real files: a write to it reaches no file of the learner's, and an error names the
+// learner's folder.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const home = join(folder, 'home');
 mkdirSync(home);
 const onPosix = { skip: process.platform === 'win32' && 'links and pipes as POSIX has them' };
 
-/** A folder with a server.js, and whatever `add` adds. */
+/** A folder with a server.js, and the files that `add` adds. */
 function make(/** @type {string} */ name, /** @type {(place: string) => void} */ add = () => {}) {
   const place = join(folder, name);
   mkdirSync(place);
@@ -83,7 +83,7 @@ describe('a copy holds real files', onPosix, () => {
   test('a dangling link is left out rather than replaced from the starter', () => {
     const rest = make('starter', (place) => writeFileSync(join(place, 'worker.js'), '// starter'));
     const from = make('dangling', (place) => {
-      symlinkSync('me@here.1234', join(place, '.#server.js')); // Emacs, while one edits
+      symlinkSync('me@here.1234', join(place, '.#server.js')); // Emacs, during an edit
       symlinkSync('gone', join(place, 'worker.js'));
     });
     const copy = copyProgram({ ...from, rest: rest.place }, home);
@@ -101,7 +101,7 @@ describe('a copy holds real files', onPosix, () => {
   });
 });
 
-describe('an error names the folder and the entry that cannot be copied', onPosix, () => {
+describe('a folder that cannot be copied is named, with the reason', onPosix, () => {
   const pipe = (/** @type {string} */ place) => execFileSync('mkfifo', [join(place, 'pipe')]);
 
   test('links in a circle', () => {

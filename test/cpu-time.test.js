@@ -1,4 +1,4 @@
-// Verifies that a limit counts only the time in which a program got its CPU time.
+// Verifies that a limit counts only the time in which a program got CPU time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nowMs } from '../lib/observe/clock.js';
@@ -28,11 +28,11 @@ test('a program waited for a core as long as its longest-waiting thread', () => 
   assert.equal(
     starvedBetween(before, reading(100, {}), 2),
     0,
-    'nobody wanted a core, or it has ended',
+    'no thread wanted a core, or it has exited',
   );
 });
 
-test('waiting of its own is not waiting for a core: a program that uses half of all cores is getting its turn', () => {
+test('time that a program sleeps is not waiting for a core: a program that uses half of all cores is getting its turn', () => {
   const before = reading(0, { a: [0, 0], b: [0, 0], c: [0, 0] });
   const hogs = reading(100, { a: [60, 40], b: [60, 40], c: [60, 40] });
   assert.equal(starvedBetween(before, hogs, 2), 0);
@@ -43,7 +43,7 @@ test('a limit counts its own time and that of its observers', async () => {
   const us = () => [process.pid];
   const isReached = watchCpuTime(us, us).limit(30);
   assert.equal(isReached(), false);
-  await until('the limit is reached, or this machine never gives us our turn', () => {
+  await until('the limit is reached, or this machine never gives us a core', () => {
     try {
       return isReached();
     } catch (error) {

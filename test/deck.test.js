@@ -1,5 +1,5 @@
-// Verifies the deck without a browser: how slides are read, who gets an answer from its server, and
-// that a demo tells what the timeline holds and leaves nothing behind.
+// Verifies the deck without a browser: how slides are read, which requests its server answers, and that a demo reports what
+// the timeline holds and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -121,7 +121,7 @@ describe('slides', () => {
     assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
   });
 
-  test('the address of the workshop is shown without its secrets, if everyone can reach it', (t) => {
+  test('the address of the workshop is shown without its secrets, if it is public', (t) => {
     const https = 'https://github.com/a/b';
     for (const address of [
       'https://user:secret@github.com/a/b.git',
@@ -449,7 +449,7 @@ describe('the server', () => {
       rmSync(join(root, `slides/t${count}`), { recursive: true });
       if (count % 10 === 0) await new Promise((wait) => setTimeout(wait, 5));
     }
-    await new Promise((wait) => setTimeout(wait, 800)); // all of it is told
+    await new Promise((wait) => setTimeout(wait, 800)); // everything is reported
     told = '';
     writeFileSync(join(root, 'slides/01-one/slides.md'), `${head}${slide}\nmore\n`);
     for (let tries = 0; tries < 200 && !told.includes('changed'); tries += 1)
@@ -457,7 +457,7 @@ describe('the server', () => {
     assert.match(told, /changed/);
   });
 
-  test('a demo whose reader leaves early starts nothing more, and reports nothing more', async () => {
+  test('an aborted demo starts nothing more, and reports nothing more', async () => {
     /** @type {any[]} */
     const sent = [];
     const end = new AbortController();
@@ -467,7 +467,7 @@ describe('the server', () => {
       /** @type {import('../lib/deck/perform-demo.js').Stage} */ { load, openLoop, say },
     ) => {
       setTimeout(() => end.abort(), 50);
-      await new Promise((wait) => setTimeout(wait, 400)); // by then it has been ended
+      await new Promise((wait) => setTimeout(wait, 400)); // it has been aborted before that
       say('too late');
       resolve([load, openLoop]);
     };
@@ -479,7 +479,7 @@ describe('the server', () => {
 
   for (const [how, actAtEnd] of /** @type {const} */ ([
     [
-      'is stopped while it waits for what never comes',
+      'is stopped while it waits for an event that never happens',
       (/** @type {AbortController} */ end) => (end.abort(), new Promise(() => {})),
     ],
     ['comes to its end', () => {}],
@@ -623,9 +623,9 @@ test('the X-ray shows an exit, a successor, a silence and a hand-off as the even
   assert.equal(nameOf(/** @type {any} */ ({ role: 'process', pid: 9 })), 'process 9');
 });
 
-test('the X-ray tells children made by child_process.fork() from the program that made them', () => {
+test('the X-ray distinguishes children made by child_process.fork() from the program that made them', () => {
   const story = createStory();
-  const start = { what: 'start', role: 'primary', as: 'by hand' }; // what the probe and the stage say of each
+  const start = { what: 'start', role: 'primary', as: 'by hand' }; // the reports of the probe and the stage on each
   const events = [
     { t: 1, pid: 11, ppid: 5, ...start },
     { t: 2, pid: 13, ppid: 11, ...start },

@@ -1,5 +1,5 @@
-// Verifies that what several commands change at once is all kept, also when one of them is killed in the middle, and that no
-// command waits for ever for another.
+// Verifies that concurrent commands lose no change, even if one of them is killed in the middle, and that no command waits
+// forever for another.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -19,7 +19,7 @@ const urlOf = (/** @type {string} */ file) => JSON.stringify(pathToFileURL(join(
 const folderOf = (/** @type {string} */ root) => join(root, '.forkshop');
 const ioOf = (/** @type {string} */ root) => ({ root, env: {}, stderr: new PassThrough() });
 
-/** A process that runs these lines, in which `io` and updateProgress are known. */
+/** A process that runs these lines, with `io` and updateProgress in scope. */
 function run(/** @type {string} */ root, /** @type {string} */ lines) {
   const text = `import { existsSync } from 'node:fs';
     import { updateProgress } from ${urlOf('lib/cli/saved/progress.js')};
@@ -29,7 +29,7 @@ function run(/** @type {string} */ root, /** @type {string} */ lines) {
   return spawnOurs(['--input-type=module', '-e', text]);
 }
 
-/** A process that is in the middle of a change, and stays there. */
+/** A process that stays in the middle of a change. */
 async function holdTurn(
   /** @type {import('node:test').TestContext} */ t,
   /** @type {string} */ root,
@@ -102,7 +102,11 @@ test('a living process is waited for, and named if it takes too long', async (t)
   assert.equal(code, 0);
   assert.match(stderr, new RegExp(`could not be kept: Process ${pid} has .* End it, or wait`));
   assert.equal(existsSync(file), false, 'what the other is changing is left alone');
-  assert.equal(readdirSync(folderOf(root)).length, 1, 'nothing is left of those that gave up');
+  assert.equal(
+    readdirSync(folderOf(root)).length,
+    1,
+    'nothing is left of the commands that gave up',
+  );
 });
 
 test('a file that only looks like a ticket is left alone', () => {

@@ -1,4 +1,4 @@
-// Verifies the keys of `npm start`: what they open of the last check, and that they are read again after a stop.
+// Verifies the keys of `npm start`: what they open of the last check, and that they work again after Ctrl-Z.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';

@@ -1,5 +1,5 @@
-// Verifies the learner's page without a browser: what it serves and refuses, what it tells of a check as it comes, what is
-// kept of one, and that nothing about the page stops `npm start`.
+// Verifies the learner's page without a browser: what it serves and refuses, how it reports a running check, what it keeps,
+// and that no fault of the page stops `npm start`.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createServer } from 'node:net';
@@ -26,7 +26,7 @@ const [, second] = lessons;
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 
-/** A check that says what decided it. */
+/** A check that names its deciding events. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
 export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
@@ -44,7 +44,7 @@ export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch
 });
 `;
 
-/** Somebody who has passed lesson 1, and what the page has asked of them. */
+/** A learner who has passed lesson 1, and the page's requests to the actions. */
 function makeLearner() {
   /** @type {any[]} */
   const asked = [];
@@ -69,7 +69,7 @@ function makeLearner() {
   };
 }
 
-/** Everything that the page has in reach is only noted. @returns {import('../lib/learner/page-actions.js').PageActions} */
+/** The page's actions, which are only recorded. @returns {import('../lib/learner/page-actions.js').PageActions} */
 function reach(/** @type {any[]} */ asked) {
   const note = (/** @type {any} */ value) => (asked.push(value), value);
   return {
@@ -108,7 +108,7 @@ describe('the server of the page', () => {
       request.on('error', reject).end();
     });
 
-  /** What a page about a lesson hears, message by message. */
+  /** The messages that a page about a lesson receives. */
   async function listen(key = second.key) {
     const { port } = new URL(page.url);
     const path = `/lessons/${key}/events`;
@@ -292,13 +292,21 @@ describe('the server of the page', () => {
     assert.match(headings[0], /^Task 1: \S/);
     assert.deepEqual([told.isOver, ended.isOver, ended.verdict], [false, true, 'failed']);
     const page2 = await listen();
-    assert.deepEqual((await page2.heard(1))[0].check, ended, 'who comes late misses nothing');
+    assert.deepEqual(
+      (await page2.heard(1))[0].check,
+      ended,
+      'a page that opens late misses nothing',
+    );
     const { body } = await ask(`/evidence/${ended.id}/0.json`);
     const marked = JSON.parse(body).events.find(
       (/** @type {any} */ event) => event.what === 'fork',
     );
     assert.deepEqual([marked.pid, marked.t], [moments[0].pid, moments[0].t]);
-    assert.equal(JSON.parse(body).events[0].as, 'primary', 'who forks is called as in the text');
+    assert.equal(
+      JSON.parse(body).events[0].as,
+      'primary',
+      'the process that forks has its name from the text',
+    );
     await page.begin(second, 'server.js');
     assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 204);
     let stop = () => {};
@@ -452,7 +460,7 @@ test('a process that loads its modules is starting: its event loop is not called
   assert.deepEqual(idle.silences, [{ pid: 1, sinceMs: 300, untilMs: 500 }]);
   const worker = { ...start, role: 'worker' };
   const taken = evidenceOf([worker, ...beats, at(600, 'crash'), at(600, 'exit')]);
-  assert.deepEqual(taken.silences, [], 'it never came up: there is no loop to block');
+  assert.deepEqual(taken.silences, [], 'it never started: there is no loop to block');
   const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
   assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
   const stretch = { fromMs: 0, toMs: 400 };
@@ -478,7 +486,7 @@ test('a stretch begins at the moments, ends with the run, and leaves out earlier
     [0, 3_000],
   );
   const { fromMs, toMs } = createStretch(events, [{ pid: 1, t: 8_960, toMs: 9_000, says: 'last' }]);
-  assert.deepEqual([fromMs, toMs], [8_860, 9_100], 'also where the run ends');
+  assert.deepEqual([fromMs, toMs], [8_860, 9_100], 'even if the run ends');
   const whole = stretch.whole();
   assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
   assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
@@ -490,7 +498,7 @@ test('a stretch begins at the moments, ends with the run, and leaves out earlier
   assert.deepEqual(
     [closest.fromMs, closest.toMs],
     [2_990, 3_010],
-    'no closer than can be told apart',
+    'no closer than the eye can separate',
   );
 });
 
@@ -594,7 +602,7 @@ describe('npm start continues', () => {
     const first = await start();
     assert.equal((await stateOf(first.url, keys[0])).check.isIdle, true);
     assert.equal((await forkshop(root, ['check', 'lesson-1'])).code, 1);
-    const heard = await until('the page is told', async () => {
+    const heard = await until('the page receives it', async () => {
       const told = await stateOf(first.url, keys[0]);
       return told.check.isElsewhere && told;
     });
@@ -608,11 +616,11 @@ describe('npm start continues', () => {
     const file = `.forkshop/verdicts/${keys[0]}.json`;
     write(root, { [file]: read(root, file).slice(0, 40) });
     const torn = await stateOf((await start()).url, keys[0]);
-    assert.equal(torn.check.isIdle, true, 'what cannot be understood is as if it were not there');
+    assert.equal(torn.check.isIdle, true, 'a record that cannot be parsed is ignored');
   });
 });
 
-/** What a page about a lesson that opens now is told first. @param {string} url @param {string} key */
+/** The first message to a page about a lesson that opens now. @param {string} url @param {string} key */
 async function stateOf(url, key) {
   const end = new AbortController();
   const response = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });

@@ -1,5 +1,5 @@
-// Verifies that ESLint refuses every import that a folder may not have, and accepts the others. Which room of lib/ may
-// import which other one is what rooms.test.js verifies.
+// Verifies that ESLint refuses every import that a folder may not have, and accepts the others. rooms.test.js verifies which
+// rooms of lib/ may import which.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Verifies when looks are made, in which order promises are judged, and what the history says of them: pure parts.
+// Verifies when looks are made, in which order promises are judged, and what the history says about them: pure parts.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lessonHistory, noHistory, stillFailing } from '../lib/cli/saved/lesson-history.js';

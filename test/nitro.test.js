@@ -19,7 +19,7 @@ import { read, write } from './fixture-root.js';
 const PAGE = 'export default defineEventHandler(() => 1);\n';
 
 /**
- * A learner's folder, and a stand-in for nitropack that leaves what a build leaves.
+ * A learner's folder, and a stand-in for nitropack that leaves the same files as a build.
  * @param {import('node:test').TestContext} t
  */
 function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`) {
@@ -57,7 +57,7 @@ test('a build runs twice, beside a copy of the program, and writes nothing into 
   assert.ok(started[0].entry.endsWith(join('nitropack', 'dist/cli/index.mjs')));
   assert.ok(
     started[0].files.includes('nitro.config.js'),
-    'what is missing comes from the solution',
+    'missing files are taken from the solution',
   );
   assert.equal(builds[1].output, 'built in routes');
   assert.deepEqual(outputs.map(({ folder, preset }) => [preset, folder]).sort(), [
@@ -145,7 +145,7 @@ test('without a program nothing is built', async (t) => {
   assert.deepEqual(started, []);
 });
 
-test('a single program replaces its file; the rest is the solution', async (t) => {
+test('a single program becomes the server; the rest is the solution', async (t) => {
   const { home, build, started } = makePlace(t);
   write(home, { 'accept-me.cjs': 'other();\n' });
   const { entry } = await build(join(home, 'accept-me.cjs'));
@@ -164,8 +164,8 @@ test('only the last thirty builds are kept', async (t) => {
   const draft = join(home, 'cache/builds/123.draft');
   mkdirSync(draft);
   await build();
-  assert.ok(existsSync(draft), 'somebody may be at it');
+  assert.ok(existsSync(draft), 'another build may be running');
   utimesSync(draft, 0, 0);
   await build();
-  assert.ok(!existsSync(draft), 'whoever was at it was killed');
+  assert.ok(!existsSync(draft), 'the process that built it was killed');
 });

@@ -1,4 +1,4 @@
-// Verifies whose fault it is that something did not come in time, on recorded numbers: the program's own, or the machine's.
+// Verifies, on recorded numbers, whether a late event is the fault of the program or of the machine.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ import { until } from './nothing-left.js';
 const PID = 7;
 
 /**
- * A process that answers one request for /, which takes `ms`: of them its thread computed and waited for a core for so long.
+ * A process that answers one request for /, which takes `ms`: for parts of that its thread computed and waited for a core.
  * @param {{ ms: number, computedMs: number, queuedMs?: number }} how
  */
 function recorded({ ms, computedMs, queuedMs = 0 }) {
@@ -38,7 +38,7 @@ function recorded({ ms, computedMs, queuedMs = 0 }) {
   ];
 }
 
-/** As a check sees a program that did so. @returns {any} */
+/** Such a program, as a check sees it. @returns {any} */
 function programOf(/** @type {any[]} */ events, printedBytes = 0) {
   const stretches = () => stretchesOf(events, events.at(-1).t);
   return {
@@ -53,7 +53,7 @@ function programOf(/** @type {any[]} */ events, printedBytes = 0) {
 
 const story = { expected: 'It is quick.', got: 'It was slow.', why: 'A guess.', try: 'this' };
 
-/** What comes of a / that took too long twice. */
+/** The verdict on a / that took too long twice. */
 function judged(
   /** @type {Parameters<typeof recorded>[0]} */ how,
   isCrowded = true,
@@ -86,14 +86,17 @@ test('delays by its own computing are the fault of the program, even on a crowde
 test('a right program delayed by others stays undecided', () => {
   const right = { ms: 90, computedMs: 10, queuedMs: 60 };
   assert.ok(judged(right) instanceof Undecided);
-  assert.ok(judged(right, false) instanceof Undecided, 'few others, and just then one in the way');
+  assert.ok(
+    judged(right, false) instanceof Undecided,
+    'few others, and one in the way at that moment',
+  );
   assert.ok(judged({ ...right, ms: 12_000 }, true, false) instanceof Undecided);
   assert.ok(
     judged(right, false, true, false) instanceof Broken,
     'its own processes were in the way',
   );
   const untold = judged({ ...right, queuedMs: 0 }, true);
-  assert.ok(untold instanceof Undecided, 'the system does not tell who waited');
+  assert.ok(untold instanceof Undecided, 'the system does not say which process waited');
 });
 
 test('its own waits do not make a busy machine, however many other processes there are', () => {
@@ -181,7 +184,7 @@ test('a speedup reduced by its own work is not blamed on a busy machine', () => 
   assert.throws(() => demandSpeedup({ ...speedup, own: undefined }), Undecided);
 });
 
-/** A server whose page computes until a process ends, and a check that waits for more. */
+/** A server whose page computes until a process exits, and a check that waits for more. */
 const server = `
 import { createServer } from 'node:http';
 createServer((request, response) => { for (;;); }).listen(process.env.PORT);

@@ -1,6 +1,6 @@
-// Verifies what the page can have done beside checking, on a real `npm start` of a small workshop: experiments, faults to
-// spot, the diff, the way back to the starter, the solution measured; one thing at a time, stopped when asked or when a save
-// comes, and nothing left.
+// Verifies the page's actions other than checking, on a real `npm start` of a small workshop: experiments, faults to spot,
+// the diff, restoring the starter, measuring the solution; one at a time, stopped on request or by a save, and leaving
+// nothing.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ async function begin(t) {
   return { root, url, post, page, watched, lesson: `lessons/${key}` };
 }
 
-/** What a page hears: the last of it. @param {string} url */
+/** The last messages that a page received. @param {string} url */
 async function listen(url) {
   const end = new AbortController();
   const { body } = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });
@@ -137,7 +137,7 @@ describe('from the page', () => {
     );
   });
 
-  test('one action runs at a time; it can be stopped, also by a save, and leaves nothing', async (t) => {
+  test('one action runs at a time; a request or a save stops it, and it leaves nothing', async (t) => {
     const { root, post, page, watched, lesson } = await begin(t);
     const runs = () => watched.running('endless.js').length > 0;
     const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // busy until it is
@@ -239,7 +239,7 @@ describe('from the page', () => {
     const { root, url, post, page, lesson } = await begin(t);
     write(root, { '.forkshop': 'a file, where a folder should be\n' });
     assert.equal((await post(`${lesson}/prediction/3`)).status, 204);
-    await until('it is told', () => page.heard.last.unkept);
+    await until('it is shown', () => page.heard.last.unkept);
     assert.match(page.heard.last.unkept, /\.forkshop should be a folder\. Remove it, or rename it/);
     write(root, { [`${lesson}/server.js`]: 'mine();\n' });
     const refused = await post(`${lesson}/reset`);

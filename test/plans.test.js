@@ -1,5 +1,5 @@
-// Verifies the plans of a day: what is taught, by whose hands, where its breaks are, how it is printed, and how a talk stands
-// against it; and that the deck of a plan says of itself what is true of that plan.
+// Verifies the plans of a day: the lessons, the hands-on share, the breaks, the print, and a talk's progress against the
+// plan; and that the deck of a plan describes that plan correctly.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const chapter = (key, slides) => ({
   }),
 });
 
-/** What stands between two breaks. @param {import('../lib/deck/plans.js').Item[]} items */
+/** The items between two breaks. @param {import('../lib/deck/plans.js').Item[]} items */
 function stretches(items) {
   const minutes = [0];
   for (const item of items)
@@ -70,7 +70,7 @@ describe('the plans of the deck itself', () => {
     }
   });
 
-  test('a lesson has at most 11 slides, 30 minutes of exercise in two rounds, and one thing that everyone runs', () => {
+  test('a lesson has at most 11 slides, 30 minutes of exercise in two rounds, and one thing that the whole class runs', () => {
     for (const { key, slides } of chapters.filter((one) => isLesson(one.key))) {
       assert.ok(slides.length <= 11, `${key}: ${slides.length} slides`);
       const rounds = slides.filter(isExercise);
@@ -99,14 +99,14 @@ describe('the plans of the deck itself', () => {
 
 const isLesson = (/** @type {string} */ key) => !/^(00|99)/.test(key);
 
-/** Do they write code there, or just look at an experiment? @param {import('../lib/deck/read-deck.js').Slide} slide */
+/** Does the class write code there, or only watch an experiment? @param {import('../lib/deck/read-deck.js').Slide} slide */
 const isExercise = (slide) => kindOf(slide) === 'do' && !/^Your turn to look/.test(slide.heading);
 
 /** The lines of code on a slide. @param {string} html */
 const linesOf = (html) =>
   [...html.matchAll(/<span class="line[^"]*">([^\n]*)<\/span>/g)].map(([, line]) => plain(line));
 
-/** What the solution of a lesson has and its starter has not, but for lines that any program may have. @param {string} key */
+/** Lines of a lesson's solution that its starter lacks, except lines that any program may have. @param {string} key */
 function solutionLines(key) {
   const { solution, starter } = lessonPaths(key);
   const read = (/** @type {string} */ folder) =>

@@ -1,4 +1,4 @@
-// The probe never changes what it sees, and it tells what it says that it tells.
+// Verifies that the probe never changes the program that it observes, and that its reports are complete.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const programs = {
   'throws at its top.cjs': `process.on('exit', (code) => console.log(code)); throw new Error('no');`,
   'throws later.cjs': `setTimeout(() => { throw new Error('later'); }, 5);`,
   'rejects.mjs': `setTimeout(() => Promise.reject(new Error('no')), 5); setInterval(() => {}, 1e6);`,
-  'awaits for ever.mjs': `await new Promise(() => {});`,
+  'awaits forever.mjs': `await new Promise(() => {});`,
   'catches what it throws.cjs': `
     process.on('uncaughtException', (error, origin) => console.log(error.message, origin));
     process.on('uncaughtExceptionMonitor', (error, origin) => console.log('monitor', origin));
@@ -57,7 +57,7 @@ const programs = {
     const timer = setInterval(() => {}, 1e6);
     process.kill(process.pid, 'SIGTERM');`,
   'aborts.cjs': `console.log('now'); process.abort();`,
-  'goes on before it exits.mjs': `
+  'continues before it exits.mjs': `
     let left = 3;
     process.on('beforeExit', () => { console.log(left); if (left-- > 0) setImmediate(() => {}); });`,
   'has an idle server.mjs': `
@@ -65,7 +65,7 @@ const programs = {
     const server = http.createServer().listen(0, () => setTimeout(() => server.close(), 30));
     server.on('close', () => console.log('closed', process.getActiveResourcesInfo()));
     console.log(server.eventNames(), Object.keys(server).includes('emit'));`,
-  'has a server that keeps nobody.mjs': `
+  'has a server that keeps no process alive.mjs': `
     import http from 'node:http';
     http.createServer().listen(0).unref().on('listening', () => console.log('listening'));`,
   'counts listeners.cjs': `
@@ -125,7 +125,7 @@ const programs = {
     spawn('/no/such/program').on('error', ({ code }) => console.log(code));`,
 };
 
-/** FACTS: how a worker ends, and what its primary is told. One program for all six, and the events in their order. */
+/** How a worker exits, and what its primary hears: one program for all six ways, with the events in order. */
 const lifeOfWorkers = `
   import cluster from 'node:cluster';
   const ways = {
@@ -155,7 +155,7 @@ const lifeOfWorkers = `
     }
     console.log(cluster.eventNames());
   } else {
-    process.on('message', () => console.log('a message that nobody sent'));
+    process.on('message', () => console.log('a message that was never sent'));
     setTimeout(() => ways[process.env.WAY]?.(), 20);
   }`;
 
@@ -189,7 +189,7 @@ test('a program that has nothing left to do exits at once', async () => {
   const whats = events.map(({ what }) => what);
   const last = whats.slice(whats.indexOf('listening') + 1);
   assert.equal(last.at(-1), 'exit');
-  assert.ok(last.length <= 2, `it did not end at once, but went on: ${last}`); // one beat may come between
+  assert.ok(last.length <= 2, `it did not exit at once, but continued: ${last}`); // one beat may fall in between
 });
 
 test('a program whose timeline cannot be written behaves as usual', async () => {
@@ -243,7 +243,7 @@ const everything = `
     }
   }`;
 
-/** What every event of a kind has, at least. */
+/** The fields that every event of a kind has, at least. */
 const fields = {
   start: ['ppid', 'role', 'node'],
   listening: ['port', 'handle'],
@@ -307,7 +307,7 @@ describe('the timeline', () => {
     assert.deepEqual(new Set(reported), new Set(workers.map(({ pid }) => pid)));
     const children = find('child', { pid: primary.pid });
     const pids = children.map(({ childPid }) => childPid);
-    assert.deepEqual(new Set(pids), new Set(reported), 'a worker is a child too');
+    assert.deepEqual(new Set(pids), new Set(reported), 'a worker is also a child');
     assert.deepEqual(children.map(({ worker }) => worker).sort(), [1, 2]);
     const others = find('child').filter(({ pid }) => pid !== primary.pid);
     assert.ok(others.length > 0 && others.every((other) => !('worker' in other)));

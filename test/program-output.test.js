@@ -1,4 +1,4 @@
-// Verifies that of what a program printed the lines that matter to its author are shown.
+// Verifies that of a program's output the lines are shown that matter to its author.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outputLines } from '../lib/verdict/program-output.js';

@@ -1,4 +1,4 @@
-// Verifies the spelling (British) of everything that people read. test/words.txt holds our own words.
+// Verifies the (British) spelling of all texts. test/words.txt holds our own words.
 // Links are the doctor's concern.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ for (const word of ownWords) spelling.add(word);
 const withoutTags = (html) => html.replace(/<!--[^]*?-->|<style[^]*?<\/style>|<[^>]*>/g, ' ');
 
 /**
- * What a reader sees of one inline token: text and picture descriptions; no code, no addresses.
+ * The visible text of one inline token: text and picture descriptions; no code, no addresses.
  * @param {import('markdown-it').Token[]} children
  */
 function inlineText(children) {

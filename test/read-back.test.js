@@ -1,5 +1,4 @@
-// Verifies that what is read back from files of ours, and is not as we have written it, is told or made again, and never taken
-// for a fault of Forkshop.
+// Verifies that a file of ours with unexpected content is reported or made again, and never counts as a fault of Forkshop.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// Regions and quotes: a starter and its solution agree outside the regions, and what a text
-// quotes is what the source says.
+// Verifies regions and quotes: a starter and its solution agree outside the regions, and quotes match their source.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { findQuotes, refreshQuotes } from '../lib/lessons/quotes.js';

@@ -1,5 +1,4 @@
-// Verifies the repository's own promises: no test is silenced, line endings are LF, the install is small, and
-// its pictures are.
+// Verifies the repository's own promises: no test is silenced, line endings are LF, the install and its pictures are small.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const NOT_OURS = new Set(['.git', '.forkshop', '.nitro', '.output', 'coverage', 'node_modules']);
 const BINARY = /\.(?:png|webp|ico|woff2|pdf)$/;
 
-/** Every file of the repository, also in a copy without git. @returns {string[]} */
+/** Every file of the repository, even in a copy without git. @returns {string[]} */
 function allFiles(folder = root) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (NOT_OURS.has(entry.name)) return [];

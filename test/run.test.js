@@ -1,5 +1,4 @@
-// The traps of running other people's cluster code: each of them as a test. And the small parts that the runner is
-// made of.
+// Verifies the traps of running other people's cluster code, and the small parts of the runner.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { Socket, createSocket } from 'node:dgram';
@@ -87,7 +86,7 @@ describe('traps', () => {
       console.log(child.pid);
       setInterval(() => {}, 1e6);`,
     );
-    const pid = Number(await until('it tells the pid', () => program.output().trim()));
+    const pid = Number(await until('it prints the pid', () => program.output().trim()));
     const child = listProcesses().find((one) => one.pid === pid);
     assert.ok(child && child.pgid === pid && program.pid !== pid);
     assert.deepEqual(await program.stop(), []);
@@ -105,11 +104,11 @@ describe('traps', () => {
       t.after(() => python.kill('SIGKILL'));
       const pid = Number(python.pid);
       const stateOf = () => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
-      await until('its first thread has ended', () => stateOf() === 'Z');
+      await until('its first thread has exited', () => stateOf() === 'Z');
       const found = listProcesses().find((one) => one.pid === pid);
       assert.ok(found && isAlive(found));
       python.stdin.end('\n');
-      await until('it has ended', () => !isAlive(found));
+      await until('it has exited', () => !isAlive(found));
     },
   );
 
@@ -218,13 +217,13 @@ describe('traps', () => {
     const told = await Promise.all(
       asked.map(async ({ stdout }, index) => {
         const [said] = await Promise.race([once(stdout, 'data'), ends[index]]);
-        assert.ok(Buffer.isBuffer(said), 'It ended before it told anything.');
+        assert.ok(Buffer.isBuffer(said), 'It exited before it printed anything.');
         return JSON.parse(String(said));
       }),
     );
     for (const { stdin } of asked) stdin.end('go');
-    assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
-    await Promise.all(ends); // the locks keep nobody alive
+    assert.equal(new Set(told.flat()).size, 400); // by chance alone about seven would have repeated
+    await Promise.all(ends); // the locks keep no process alive
   });
 
   test('trap 6: it is reported if all ports are in use, or no more files can be opened', async (t) => {
@@ -254,7 +253,7 @@ describe('traps', () => {
     const taken = await reservePort();
     const drawn = Number(random.mock.calls.at(-1)?.result);
     random.mock.resetCalls();
-    random.mock.mockImplementationOnce(() => drawn); // the one that is taken, first of all
+    random.mock.mockImplementationOnce(() => drawn); // the port in use comes first
     const listen = t.mock.method(Server.prototype, 'listen');
     assert.notEqual(await reservePort(), taken);
     assert.equal(random.mock.calls[0].result, drawn);
@@ -287,7 +286,7 @@ describe('traps', () => {
     const answers = [...(await getAtOnce(4, url)), await get(url)];
     assert.equal(new Set(answers.map(({ client }) => client)).size, 5);
     const { error, status, sentMs, doneMs } = await get(`${url}/never`, { timeoutMs: 100 });
-    assert.match(String(error), /^no answer within 0\.[123] s$/); // a busy machine is given more than once 0.1 s
+    assert.match(String(error), /^no answer within 0\.[123] s$/); // a busy machine gets 0.1 s more than once
     assert.equal(status, undefined);
     assert.ok(doneMs - sentMs < limitMs(1));
   });
@@ -296,11 +295,11 @@ describe('traps', () => {
     const program = await start(t, serving);
     const listening = () => program.events.filter(({ handle }) => handle === 'handed').length;
     assert.equal(await program.ready(1), true);
-    assert.ok(listening() <= 1, 'the others come when they are told');
+    assert.ok(listening() <= 1, 'the others start on request');
     const ready = program.ready(3);
     await get(program.url);
     assert.equal(await ready, true);
-    await until('each has told it', () => listening() === 3);
+    await until('each has reported it', () => listening() === 3);
     assert.equal(await program.ready(4), false);
   });
 
@@ -356,7 +355,7 @@ describe('traps', () => {
     const file = write('one.test.mjs', `import { test } from 'node:test'; test('one', () => {});`);
     const names = [];
     const env = process.env.NODE_TEST_CONTEXT;
-    delete process.env.NODE_TEST_CONTEXT; // we are ourselves in a test
+    delete process.env.NODE_TEST_CONTEXT; // this file is itself in a test run
     try {
       for await (const { type, data } of run({ files: [file], concurrency: false }))
         if (type === 'test:pass') names.push(data.name);
@@ -394,7 +393,7 @@ describe('a runner', () => {
     assert.equal(existsSync(place), true);
     assert.deepEqual(await runner.close(), []);
     assert.equal(existsSync(join(place, '..')), false);
-    assert.equal(program.output(), 'here\n', 'what was seen is still known');
+    assert.equal(program.output(), 'here\n', 'its earlier events are still known');
     assert.equal(program.events[0].what, 'start');
     await assert.rejects(runner.start({ entry: 'late.mjs' }), /closed/);
   });
@@ -456,7 +455,7 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
   });
 
-  test('pretends forks also for a primary that exits before Node.js reports them', async (t) => {
+  test('pretends forks even for a primary that exits before Node.js reports them', async (t) => {
     const text = `import cluster from 'node:cluster';
       cluster.fork();
       setImmediate(() => (cluster.fork(), process.exit(1)));`;
@@ -506,7 +505,7 @@ describe('a runner', () => {
   test('reports a crowd of listeners, whether Node warned or not', async (t) => {
     const program = await start(t, hasChild);
     const crowds = () => beatsOf(program, program.pid).filter(({ listeners }) => listeners > 10);
-    await until('it is seen', () => crowds().length > 0);
+    await until('it is found', () => crowds().length > 0);
     const { listeners, crowded } = crowds()[0];
     assert.deepEqual({ listeners, crowded }, { listeners: 14, crowded: 'a crowd' });
   });
@@ -516,9 +515,9 @@ describe('a runner', () => {
     await until('the child has reported itself', () => startsIn(program).length === 2);
     const child = startsIn(program)[1].pid;
     const { length } = beatsOf(program, program.pid);
-    await until('its parent goes on', () => beatsOf(program, program.pid).length > length + 5);
+    await until('its parent continues', () => beatsOf(program, program.pid).length > length + 5);
     assert.equal(beatsOf(program, child).length, 0);
-    await until('it goes on, too', () => {
+    await until('it continues as well', () => {
       program.kill(child, 'SIGCONT');
       return beatsOf(program, child).length > 0;
     });
@@ -824,13 +823,17 @@ describe('whether a program has settled', () => {
     assert.equal(isSettled([start, beat(2_500, timers), beat(2_600, { timers: 0 })]), true);
   });
 
-  test('a process with a child that has not reported itself gets longer too', () => {
+  test('a process with a child that has not reported itself also gets longer', () => {
     const child = { t: 50, pid: 1, what: 'child', childPid: 2 };
     const grown = { ...start, t: 100, pid: 2, role: 'primary' };
     assert.equal(isSettled([start, child, beat(2_600)]), false);
     assert.equal(isSettled([start, child, beat(3_100)]), true);
     const dead = { t: 2, pid: 1, what: 'worker-exit', workerPid: child.childPid };
-    assert.equal(isSettled([start, child, dead, beat(2_600)]), true, 'nobody waits for the dead');
+    assert.equal(
+      isSettled([start, child, dead, beat(2_600)]),
+      true,
+      'exited processes are not waited for',
+    );
     const both = [beat(2_700), { ...beat(2_700), pid: 2 }];
     assert.equal(isSettled([start, child, grown, ...both]), true);
   });
@@ -856,7 +859,7 @@ describe('whether a program has settled', () => {
     assert.equal(isFutile(children), true);
   });
 
-  test('a worker that listens without having reported itself goes unnoticed', () => {
+  test('a worker that listens without having reported itself counts as unobserved', () => {
     const told = { t: 3, pid: 1, what: 'worker-listening', workerPid: 2 };
     assert.equal(hasUnseenWorker([start, told]), true);
     assert.equal(hasUnseenWorker([start, { ...start, pid: 2 }, told]), false);
@@ -883,8 +886,8 @@ describe('processes', () => {
     assert.ok(mine && mine.ppid === process.ppid && mine.rssBytes > 2 ** 20);
     assert.equal(isAlive(mine), true);
     assert.equal(isAlive({ pid: process.pid, born: 1 }), false);
-    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(3)); // told in seconds
-    assert.equal(hasMark(process.pid, 'forkshop-0-0-0-00000000'), false, 'only Linux tells');
+    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(3)); // reported in seconds
+    assert.equal(hasMark(process.pid, 'forkshop-0-0-0-00000000'), false, 'only Linux reports it');
   });
 
   test('are identified by pid and birth', () => {
@@ -940,7 +943,7 @@ describe('the client', () => {
     assert.match(String((await get(`${url}/reset`)).error), /ECONNRESET|socket hang up/);
     assert.match(String((await get(`${url}/broken`)).error), /broke off/);
     assert.equal((await get(`${url}/large`)).error, 'the body is larger than 1 MB');
-    const timeoutMs = limitMs(0.1); // the first part must have come by then
+    const timeoutMs = limitMs(0.1); // the first part must have arrived before that
     const { error } = await get(`${url}/half`, { timeoutMs });
     assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
     const nobody = await get(`http://127.0.0.1:${await reservePort()}`);
@@ -954,7 +957,7 @@ describe('the client', () => {
       String((await get(url, { timeoutMs: 50 })).error),
       /^no answer within 0\.(05|1|15) s$/,
     );
-    assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of 4 s unless told
+    assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of the default of 4 s
   });
 
   test('keeps a connection if it is given an agent', async (t) => {

@@ -1,5 +1,5 @@
-// Verifies that a command does its work where progress cannot be kept, says so in one line after it, and loses nothing
-// that was kept before.
+// Verifies that a command does its work if progress cannot be saved, says so in one line after it, and loses nothing that was
+// saved before.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function makeWorkshop() {
   return root;
 }
 
-/** A preload that lets these functions of node:fs refuse, below .forkshop: that root may write everywhere. */
+/** A preload in which these functions of node:fs fail below .forkshop, since root may write everywhere. */
 const refusing = (/** @type {string} */ code, /** @type {string[]} */ ...names) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
@@ -40,7 +40,7 @@ const refusing = (/** @type {string} */ code, /** @type {string[]} */ ...names) 
   )}`,
 });
 
-/** Why progress cannot be kept: what to do to the root before, and the environment of the command. */
+/** Reasons why progress cannot be saved: how to prepare the root, and the environment of the command. */
 const obstacles = {
   'a folder that may not be made': { env: refusing('EACCES', 'mkdirSync') },
   'a full disk': { env: refusing('ENOSPC', 'writeFileSync', 'appendFileSync') },
@@ -75,7 +75,7 @@ for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles))
   });
 }
 
-test('an obstacle in place of a folder or a file is named, also by list', async () => {
+test('an obstacle in place of a folder or a file is named, and list names it as well', async () => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const { code, stderr } = await forkshop(root, ['list']);
@@ -156,7 +156,7 @@ test('progress that could not be written is kept, and written as soon as possibl
   rmSync(join(root, '.forkshop'));
   mkdirSync(join(root, '.forkshop'));
   write(root, { '.forkshop/progress.json': '{ "version": 1, "hints": {} }' });
-  assert.deepEqual(readProgress(io).hints, {}, 'what somebody else has written counts');
+  assert.deepEqual(readProgress(io).hints, {}, 'progress written by another process counts');
   rmSync(join(root, '.forkshop'), { recursive: true });
   write(root, { '.forkshop': 'a file' });
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));

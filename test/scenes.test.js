@@ -1,4 +1,5 @@
-// Verifies what checks are written with, on the solution of lesson 5: episodes, rest, faults, who serves, a stop at work.
+// Verifies the building blocks of checks, on the solution of lesson 5: episodes, rest, faults, which workers serve, a stop at
+// work.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +44,7 @@ test('a worker is killed, replaced, frozen; the program rests, and is asked to s
   assert.equal(fewestServing(program.events, round.first), 1);
   assert.ok(hasListened(program.events, round.forks[0].workerPid));
   assert.equal(aliveIn(program.events).length, 3);
-  assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more comes');
+  assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more follows');
   const [frozen] = servingIn(program.events);
   assert.deepEqual(await whileFrozen(program, [frozen], async (pids) => pids), [frozen]);
   const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 2 });

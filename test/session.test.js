@@ -1,4 +1,4 @@
-// Verifies how a check is judged: which looks are made, for whom, when; with a runner that starts nothing.
+// Verifies how a check is judged: which looks are made, for which promises, when; with a runner that starts nothing.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -28,7 +28,7 @@ async function judge(declare, { taskOf = inOneTask, ...options } = {}) {
     ...{ key: '00-none', promises, taskOf },
     declare: (lesson) => declare(lesson, made),
   };
-  const idle = { overrunBy: () => undefined }; // whatever else this machine does
+  const idle = { overrunBy: () => undefined }; // however busy this machine is
   const session = { root: rootFolder, place: '/nowhere', runner, ...idle, ...options };
   const error = await runSession(definition, session, (record) => void records.push(record)).then(
     () => undefined,
@@ -83,7 +83,7 @@ test('judges all promises in their order, then those that decide nothing', async
   assert.deepEqual(records.filter(({ measurement }) => measurement).length, 1);
 });
 
-test('a promise whose grounds fail is not reached, and nothing is measured', async () => {
+test('a promise is skipped if a promise that it stands on fails, and nothing is measured', async () => {
   const { judged, end, made } = await judge(threeLooks('one'));
   assert.deepEqual(judged, ['one failed', 'two passed', 'three skipped']);
   assert.deepEqual([end.verdict, end.isWhole], ['failed', true]);
@@ -268,7 +268,7 @@ const crowds = {
   crowded: { isIdle: false, isCrowded: true },
 };
 
-/** Judges a promise in which something is missing in the first so many scenes; each look says whether it was made. */
+/** Judges a promise in which an event is missing in the first scenes, up to a number; each look records that it was made. */
 const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
   let scenes = 0;
   return judge(

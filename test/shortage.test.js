@@ -1,4 +1,5 @@
-// Verifies what an error in the middle of a check means: the program's failure, nobody's, or ours.
+// Verifies how an error in the middle of a check is interpreted: as the program's failure, as a shortage, or as a fault of
+// ours.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,7 +12,7 @@ import { Broken, Missing, Undecided } from '../lib/verdict/outcome.js';
 
 const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine has: RFC 5737
 
-/** A program of the learner, as far as it matters here. @param {Record<string, unknown>} [more] */
+/** A minimal program of the learner. @param {Record<string, unknown>} [more] */
 const programOf = (more) =>
   /** @type {any} */ ({ events: [], firstSignalMs: Infinity, output: () => '', ...more });
 
@@ -40,7 +41,7 @@ test('if a program has exited unasked, the error is its failure', () => {
   assert.equal(
     meaning(ours, [programOf({ fate, hasEndedUnasked: true })]),
     ours,
-    'as one that refuses',
+    'as a program that refuses',
   );
   assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
 });
@@ -52,7 +53,7 @@ test('an error thrown by a demand by mistake is ours, however the program exited
   assert.equal(meaning(new DemandFault(ours), [ended], shortOf('EMFILE')), ours);
 });
 
-test('a worker that exited unasked, or a process that threw, also makes it its failure', () => {
+test('a worker that exited unasked, or a process that threw, also makes the error the program’s failure', () => {
   const exit = { what: 'worker-exit', t: 5, workerPid: 9, code: 1, signal: null };
   assert.match(meaning(ours, [programOf({ events: [exit] })]).story.got, /worker 9 .* exit code 1/);
   assert.equal(meaning(ours, [programOf({ events: [exit], firstSignalMs: 4 })]), ours);
@@ -69,7 +70,7 @@ test('a program ended for using too much has failed in its missing and undecided
     assert.ok(told instanceof Broken);
     assert.match(String(told.story.got), /^It printed 17 MB; it was stopped/);
   }
-  assert.equal(meaning(failed, programs), failed, 'a wrong answer was there to be seen');
+  assert.equal(meaning(failed, programs), failed, 'a wrong answer stays a failure');
 });
 
 test('after a shortage failures do not count, and undecided promises stay undecided', () => {

@@ -1,5 +1,5 @@
-// Verifies small parts that the larger tests meet on some systems or sometimes only: keys, a load generator that was
-// closed, and the resolve hooks.
+// Verifies small parts that the larger tests reach only on some systems or sometimes: keys, a closed load generator, and the
+// resolve hooks.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -30,7 +30,7 @@ test('a closed load generator sends nothing more, and says so', async (t) => {
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const window = { url: `http://127.0.0.1:${port}/`, connections: 1, durationMs: 50 };
   const load = createLoad();
-  let answered = 0; // where others are busy a window may be over too soon
+  let answered = 0; // on a busy machine a window may be over too soon
   for (let windows = 0; windows < 100 && answered === 0; windows += 1)
     answered = (await load.fire(window)).answers.length;
   assert.ok(answered > 0);

@@ -1,5 +1,4 @@
-// Verifies what a measured speedup consists of, on real programs; how large it is depends on the machine, and decides
-// nothing here.
+// Verifies the parts of a measured speedup, on real programs; its size depends on the machine, and decides nothing here.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Verifies `spot` on the real catalogue of lesson 2: what it shows, asks, judges and remembers, and that it can be left.
+// Verifies `spot` on the real catalogue of lesson 2: what it shows, asks, judges and saves, and that the learner can leave.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function makeHome(t, progress) {
 const readHome = (/** @type {string} */ home) =>
   JSON.parse(readFileSync(join(home, 'progress.json'), 'utf8'));
 
-/** Runs the command and types; on a terminal of 80 columns if told. */
+/** Runs the command and types; optionally at a terminal of 80 columns. */
 async function spot(
   /** @type {string} */ home,
   /** @type {string} */ typed,
@@ -45,7 +45,7 @@ async function spot(
   return { code, output };
 }
 
-/** The files that a learner writes, with what is in them. */
+/** The learner's files, with their contents. */
 const mine = () =>
   Object.fromEntries(
     filesBelow(join(rootFolder, 'lessons'))

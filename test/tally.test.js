@@ -1,4 +1,4 @@
-// Verifies how the promises of a check belong to the tasks of its text, and how what is done is counted: pure parts.
+// Verifies how the promises of a check belong to the tasks of its text, and how progress is counted: pure parts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tasksOf } from '../lib/lessons/tasks.js';
@@ -38,7 +38,7 @@ test('a promise that held and was not judged again counts as held; a promise nev
   );
 });
 
-test('beside the opened promise every other has a line, with the sign of its own verdict', () => {
+test('besides the opened promise, every other has a line with the sign of its verdict', () => {
   const plain = createStyle({ isTTY: false }, {});
   const tasks = /** @type {any} */ ([{ promises: ['a', 'b', 'c', 'd', 'e', 'f'] }]);
   const all = (/** @type {string} */ verdict, /** @type {string[]} */ ids) =>

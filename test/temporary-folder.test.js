@@ -1,4 +1,4 @@
-// Verifies that want of a place for temporary files is told at once, as what it is: exit code 3, no fault, no failure.
+// Verifies that a missing folder for temporary files is reported at once: exit code 3, no fault, no failure.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ test('start says so at each save, and continues', async (t) => {
     said = '';
     write(root, { [`lessons/${keys[0]}/server.js`]: text });
     await until('it says so', isSaid(/there is no such folder/), 10_000);
-    await until('it goes on', isSaid(/Waiting for the next save/), 10_000);
+    await until('it continues', isSaid(/Waiting for the next save/), 10_000);
   }
 });
 

@@ -1,4 +1,4 @@
-// Verifies that what a lesson needs beside `npm ci` is found where it is, and that what is missing is told with its cure.
+// Verifies that a lesson's tools besides `npm ci` are found, and that a missing one is reported with its remedy.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { parseLessonYml, toolNames } from '../lib/lessons/lesson-yml.js';
 import { demandTool, explainMissing, findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 
-/** Calls `look` with nothing but these folders to search. */
+/** Calls `look` with only these folders in PATH. */
 function withPath(/** @type {string[]} */ folders, /** @type {() => void} */ look) {
   const before = process.env.PATH;
   process.env.PATH = folders.join(delimiter);

@@ -1,5 +1,5 @@
-// Verifies the traffic of single clients: on schedule, fresh and kept connections, a repetition where a real client
-// repeats, and what counts as lost.
+// Verifies the traffic of single clients: the schedule, fresh and kept connections, retries as a real client makes them, and
+// which requests count as lost.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -57,7 +57,7 @@ test('retries only requests that were reset on a connection used before', async 
   assert.deepEqual(lostOf(sent, []), fresh);
 });
 
-test('a request that was begun and had to be retried is lost, although it was answered in the end', () => {
+test('a request that was begun and then retried is lost, although it was answered in the end', () => {
   const answer = { headers: {}, body: '', isReused: true };
   const first = { ...answer, status: undefined, client: 7, sentMs: 10, doneMs: 20, error: 'EPIPE' };
   const again = { ...answer, status: 200, client: 8, sentMs: 20, doneMs: 30, error: undefined };

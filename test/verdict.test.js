@@ -1,4 +1,4 @@
-// Verifies what a learner reads: sentences, lines and drawings, from records to text.
+// Verifies the texts for a learner: sentences, lines and drawings, from records to text.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -46,7 +46,7 @@ test('every verdict has its word beside its glyph', () => {
 });
 
 test('a promise fits the columns of the terminal', () => {
-  const sentence = 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
+  const sentence = 'SIGTERM and Ctrl-C: requests in flight are answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
       { id: 'a', task: 1, sentence, verdict: 'failed' },
@@ -393,7 +393,7 @@ test('a fault of the bodies is described in a sentence', () => {
       .toString('hex')
       .slice(0, length);
   const twice = hex(12_000);
-  const block = `0123456789abcdef${hex(84)}`; // a hundred digits drawn by lot lack one of the sixteen now and then
+  const block = `0123456789abcdef${hex(84)}`; // a hundred random digits lack one of the sixteen now and then
   const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
   assert.equal(fault(answer(`${hex(20_000)}\n`), answer(`${hex(10_000)}\r\n`)), 'none');

@@ -1,4 +1,4 @@
-// Verifies that what a program prints, throws or answers, and what a path is named, is shown and steers no terminal.
+// Verifies that a program's output, errors and answers, and names of paths, are shown without controlling the terminal.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

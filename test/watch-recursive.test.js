@@ -1,4 +1,4 @@
-// Verifies that watching a folder goes on when it breaks: Node 20 fails on folders that go while it looks into them.
+// Verifies that watching a folder survives an error: Node 20 fails on folders that vanish while it reads them.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';

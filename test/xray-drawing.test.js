@@ -1,5 +1,5 @@
-// Verifies what an X-ray draws, without a page: the sides of a comparison, labels that find room, queues over time, the dead,
-// and every recording's last frame; and that a stage tells the end of processes that nobody else can tell.
+// Verifies what an X-ray draws, without a page: the sides of a comparison, labels that find room, queues over time, exited
+// processes, and every recording's last frame; and that a stage reports exits that no other process can report.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -273,7 +273,7 @@ describe('the stage', () => {
     return sent;
   }
 
-  test('processes with no parent left are reported as exited', async () => {
+  test('reports the exit of processes that no parent is left to report', async () => {
     /** @type {number[]} */
     let pids = [];
     const sent = await performed({
@@ -282,7 +282,7 @@ describe('the stage', () => {
         const program = await launch('solutions/02-cluster-fork/server.js', { env });
         await program.ready(2);
         pids = [program.pid ?? 0, ...forksOf(program.events).map(({ workerPid }) => workerPid)];
-        program.kill(pids[0], 'SIGSTOP'); // it tells of nobody any more
+        program.kill(pids[0], 'SIGSTOP'); // it reports no exits any more
         for (const pid of pids.toReversed()) program.kill(pid, 'SIGKILL');
         await until('all are gone', () => program.survivors().length === 0, limitMs(5));
         assert.deepEqual(exitsOf(program.events), []);

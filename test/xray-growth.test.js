@@ -1,4 +1,4 @@
-// Verifies what is said of things that grow with each request, and of one worker that gets nearly all: on events and counts
+// Verifies findings on things that grow with each request, and on one worker that gets nearly all: on events and counts
 // written by hand. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -116,11 +116,15 @@ test('of several similar processes, the busiest is looked at again', () => {
   assert.equal(uneven(all), undefined, 'alone');
   assert.equal(uneven(all, { ...none, given: 6 }), undefined, 'it may have another job');
   assert.equal(uneven(all, { ...none, name: 'mail.js' }), undefined, 'it has another job');
-  assert.equal(uneven(all, { ...none, endMs: 20 }), undefined, 'it has ended');
+  assert.equal(uneven(all, { ...none, endMs: 20 }), undefined, 'it has exited');
   assert.equal(uneven({ ...all, listenedMs: 20 }, { ...none, listenedMs: 20 }), undefined, 'idle');
   assert.equal(uneven({ requests: 40 }, none), undefined, 'too few to tell');
   const child = { role: 'process', given: undefined };
-  assert.equal(uneven({ ...all, ...child }, { ...none, ...child }), undefined, 'nobody knows');
+  assert.equal(
+    uneven({ ...all, ...child }, { ...none, ...child }),
+    undefined,
+    'the number is unknown',
+  );
   assert.equal(uneven({ ...all, ...child }, { ...few, ...child })?.own, 190);
 });
 

@@ -1,4 +1,4 @@
-// Verifies what is made of an X-ray and of the peers' results: the page in one file, the choice of a number of workers,
+// Verifies what an X-ray's and the peers' results become: the page in one file, the choice of a number of workers,
 // EVIDENCE.md. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -165,7 +165,7 @@ test('EVIDENCE.md lists its measurements, its gaps with reasons, and its conditi
   assert.match(page, /^## What could not be told\n\n- pm2, reload: it \| broke$/m);
 });
 
-/** What the Trace Event Format demands of an event of each phase. @type {Record<string, (event: any) => boolean>} */
+/** The Trace Event Format's demands on an event of each phase. @type {Record<string, (event: any) => boolean>} */
 const PHASES = {
   M: ({ name, args }) => name === 'process_name' && typeof args.name === 'string',
   X: ({ dur }) => Number.isFinite(dur) && dur >= 0,

@@ -91,7 +91,7 @@ test('a file that cannot be written at the end costs no finding', async (t) => {
   assert.deepEqual(readdirSync(folder), [], 'no half of a file is left');
 });
 
-test('a server that prints too much is reported, and not blamed for its address', async () => {
+test('a server that prints too much is reported rather than blamed for its address', async () => {
   const floods = `const line = 'x'.repeat(1e6);
     require('http').createServer((request, response) => response.end()).listen(0, '127.0.0.1', () => {
       for (let times = 0; times < 70; times += 1) require('fs').writeSync(1, line);
@@ -280,7 +280,7 @@ test('workers that are replaced at once, again and again, are a finding; with a 
   assert.deepEqual(crashLoops(run(200), 0), []);
 });
 
-/** A server of two workers that has answered all, and one thing about it. @param {Record<string, any>} more */
+/** A server of two workers that has answered every request, and one deviation. @param {Record<string, any>} more */
 function factsWith({ report, processes, ...more }) {
   const worker = {
     ppid: 1,
@@ -323,7 +323,7 @@ test('facts become findings, unless a busy machine or the owner may have caused 
   assert.deepEqual(found({ silences: [long, long] }), [], 'twice is not often');
   assert.deepEqual(found({ silences: Array(9).fill({ ...silence, ms: 60 }) }), [], 'short ones');
   const most = { silences: Array(250).fill(long), starved: 0.5 };
-  assert.deepEqual(found(most), ['blocks'], 'most requests, on a busy machine, too');
+  assert.deepEqual(found(most), ['blocks'], 'most requests, even on a busy machine');
   const few = { ...most, silences: Array(9).fill(long) };
   assert.deepEqual([found(few), open(few)], [[], ['blocks']], 'the machine was busy');
   const once = { silences: [{ ...silence, ms: 3_000 }] };
@@ -342,14 +342,14 @@ test('facts become findings, unless a busy machine or the owner may have caused 
   const other = { listenedMs: undefined, name: 'jobs.js' };
   assert.deepEqual(found({ processes: { 3: other } }), [], 'it has another job');
   const mailer = { listenedMs: undefined, given: 7 };
-  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may tell it so');
+  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may configure that');
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);
   const limit = { report: { statuses: { 200: 400, 503: 100 } } };
   const closed = { load: { ...factsWith({}).load, isOpen: false } };
   assert.deepEqual(found(limit), ['errors']);
-  assert.deepEqual(open({ ...limit, ...closed }), ['errors'], 'to many at once it may be meant');
+  assert.deepEqual(open({ ...limit, ...closed }), ['errors'], 'to many at once it may be intended');
   const left = {
     processes: { 3: { endMs: 300, code: 0 } },
     report: { errors: { ECONNREFUSED: 9 } },
@@ -408,7 +408,7 @@ test('a trial finds losses, but not requests that could not have been saved', ()
   assert.match(String(trialFindings(ignored)[0].doubt), /was not seen/);
 });
 
-test('stopped processes are described, and not acquitted', () => {
+test('stopped processes are described rather than acquitted', () => {
   const hang = {
     pid: 2,
     fromMs: 2_000,

@@ -1,5 +1,5 @@
-// Verifies the board of a class in a real Chromium: empty and full, light and dark, wide and narrow, and that what learners'
-// machines say appears there by itself.
+// Verifies the board of a class in a real Chromium: empty and full, light and dark, wide and narrow, and that learners'
+// reports appear by themselves.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';

@@ -1,5 +1,5 @@
-// Verifies the speaker's window in a real Chromium: one screen; what is on the wall and what comes next; the keys of a
-// clicker, wherever he has clicked; the plan, which a reload keeps; the demo, the hands and the countdown on the wall.
+// Verifies the speaker's window in a real Chromium: one screen; the current and the next slide; the keys of a clicker,
+// wherever the speaker has clicked; the plan, which survives a reload; the demo, the hands and the countdown on the wall.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rootFolder } from '../../lib/lessons/catalog.js';
@@ -95,7 +95,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
         const faults = await speaker.evaluate(outside);
         bad.push(...faults.map((fault) => `${slide.id}, ${size.width}: ${fault}`));
       }
-      await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: here the notes have to be scrolled
+      await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: the notes must scroll
       await speaker.evaluate(() => document.getElementById('talk')?.scrollTo(0, 30));
     }
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
@@ -245,7 +245,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     [elapsed, pace, finish] = await told();
     assert.deepEqual([elapsed, pace], ['0:00', 'on time']);
     assert.match(finish, new RegExp(`, end ${clockAt(10 * 60 + 25 + half.minutes)}$`));
-    const last = found(chapters[2].slides.at(-1)); // of lesson 2: lesson 5 comes next
+    const last = found(chapters[2].slides.at(-1)); // of lesson 2; the next is lesson 5
     await goTo(wall, last.id);
     await showSteps(wall);
     await wall.bringToFront();
@@ -345,7 +345,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
   });
 });
 
-/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
 function outside() {
   const faults = [];
   const talk = document.getElementById('talk');

@@ -1,6 +1,6 @@
-// Verifies the learner's page in a real Chromium: a verdict as it comes, and that nothing the learner is at is lost by it;
-// each state, light and dark, wide and narrow; without JavaScript; a line that breaks; and that what is marked for a wrong
-// answer is what its timeline holds.
+// Verifies the learner's page in a real Chromium: a verdict as it arrives, without disturbing the learner; each state, light
+// and dark, wide and narrow; without JavaScript; a broken connection; and that each mark for a wrong answer matches its
+// timeline.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -87,21 +87,21 @@ const failedPromise = {
   programs: [0],
 };
 
-/** What a state of the page is made by. @type {Record<string, (server: Server) => Promise<void> | void>} */
+/** How to bring the page into each state. @type {Record<string, (server: Server) => Promise<void> | void>} */
 const states = {
   'the first visit': () => {},
-  'a check under way': async (server) => {
+  'a check in progress': async (server) => {
     await server.begin(lesson, 'server.js');
     server.program({ name: 'NODE_CLUSTER_WORKERS=2 server.js', program: { events } });
     server.promise({ promise: { id: ids[1], sentence: 'one', verdict: 'passed' }, programs: [0] });
   },
   failed: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.promise(failedPromise);
     server.end({ verdict: 'failed', isWhole: true, seconds: 1.2 });
   },
   undecided: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.promise({
       promise: { id: ids[2], sentence: 'answer', verdict: 'inconclusive', ...story },
       programs: [0],
@@ -109,7 +109,7 @@ const states = {
     server.end({ verdict: 'inconclusive', isWhole: false, seconds: 1.2 });
   },
   building: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     const program = { events, stopped: new Promise(() => {}) };
     server.program({ name: 'nitropack build', doing: 'Nitro is building.', program });
   },
@@ -120,14 +120,14 @@ const states = {
       server.promise({ promise: { id, sentence, verdict: 'passed' }, programs: [] });
   },
   passed: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.end({ verdict: 'passed', isWhole: true, seconds: 1.2, ...measured });
   },
 };
 
 const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
 
-/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
+/** The page's actions, without the command that serves it; the experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
 function makeReach() {
   let asked = 0;
   return {
@@ -205,7 +205,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     return { page, faults };
   }
 
-  /** The page has taken in what the server has said so far. */
+  /** Waits until the page has handled everything that the server has sent. */
   const hasHeard = async (/** @type {Server} */ server, /** @type {Page} */ page) => {
     await until('the page listens', () => server.watching() > 0);
     await page.waitForSelector('#hints:not([hidden])', { state: 'attached' });
@@ -659,7 +659,7 @@ describe("the learner's page in Chromium", { skip }, () => {
   });
 });
 
-/** What is wider than its place, and would have to be scrolled sideways: the page, its columns, an X-ray. */
+/** Elements that would need sideways scrolling: the page, its columns, an X-ray. */
 const tooWide = (/** @type {Page} */ page) =>
   page.evaluate(() =>
     ['html', '#text', '#verdict', '.drawing'].flatMap((selector) =>
@@ -679,7 +679,7 @@ const tooWide = (/** @type {Page} */ page) =>
     ),
   );
 
-/** In the page: what has the focus, by its place among all elements, and whether it is to be seen. */
+/** In the page: the focused element, by its index among all elements, and whether it is visible. */
 function whatHasFocus() {
   const { activeElement: one } = document;
   if (!one || one === document.body) return undefined;
@@ -696,8 +696,8 @@ function whatHasFocus() {
 }
 
 /**
- * What the page marks for a promise of a program that breaks it, and the timeline that it shows. A machine that is too busy
- * to tell is asked again.
+ * The page's marks for a broken promise, and the timeline that it shows. If the machine is too busy to judge,
+ * the check runs again.
  * @param {Page} page
  * @param {() => void} save
  * @param {string} id

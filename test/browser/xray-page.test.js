@@ -1,4 +1,4 @@
-// Verifies the page that `xray --html` writes: opened from the disk it draws, and can be looked at closer and moved along.
+// Verifies the page that `xray --html` writes: opened from disk it draws, and can be zoomed and moved.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

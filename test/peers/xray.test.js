@@ -16,7 +16,7 @@ const vegeta = findTool('vegeta');
 const skip = !vegeta && !process.env.CI && 'vegeta is not installed';
 const servers = join(rootFolder, 'test/fixtures/xray');
 
-/** By `xray` and by vegeta, which both get no answer to some of their requests. */
+/** Counts by `xray` and by vegeta, which both lose some requests. */
 const cases = {
   'every fourth request of each client is lost': {
     file: 'loses-every-fourth.js',

@@ -1,5 +1,5 @@
-// Verifies what `xray` finds in whole servers with one fault each, in test/fixtures/xray/, and in healthy ones, where it finds
-// nothing; and the trials that start a server again.
+// Verifies the findings of `xray` on whole servers with one fault each, in test/fixtures/xray/, and on healthy ones, which
+// have none; and the trials that start a server again.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -30,7 +30,7 @@ async function xray(file, flags = []) {
 const idsOf = (/** @type {{ findings: { id: string }[] }} */ { findings }) =>
   findings.map(({ id }) => id);
 
-/** The finding that comes first, the server, and how it is looked for. @type {Record<string, [string, ...string[]]>} */
+/** The first finding, the server, and the flags that find it. @type {Record<string, [string, ...string[]]>} */
 const planted = {
   blocks: ['blocks.js', '--rate', '6'],
   deaf: ['deaf.js'],
@@ -77,7 +77,7 @@ describe('servers', { concurrency: 2 }, () => {
   });
 });
 
-describe('trials with starts of their own', { concurrency: 3 }, () => {
+describe('trials that start the server again', { concurrency: 3 }, () => {
   const lesson8 = 'solutions/08-graceful-reload/server.js';
   const brief = { warmMs: 50, windowMs: 150, rounds: 1, budgetMs: 0 };
   const plan = { path: '/', method: 'GET', headers: {}, seconds: 1 };
@@ -165,7 +165,7 @@ describe('trials with starts of their own', { concurrency: 3 }, () => {
       each.map(({ tookMs }) => tookMs !== undefined),
       [true, true, false],
     );
-    assert.equal(lost[0], 0, 'the first waits for what is under way');
+    assert.equal(lost[0], 0, 'the first waits for requests in flight');
     assert.ok(lost[1] > 0, 'the second kills');
     assert.equal(trial.lost.fresh + trial.lost.kept, lost[0] + lost[1] + lost[2]);
     const [finding] = trialFindings({ ...trial, each });
