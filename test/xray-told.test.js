@@ -162,7 +162,7 @@ test('EVIDENCE.md lists its measurements, its gaps with reasons, and its conditi
     page,
     /^\| pm2 \| 20 \| 3\.00 \[2\.90 to 3\.10\] \| 22 of 1000 \[1\.46 to 3\.31 %\] \| – \|$/m,
   );
-  assert.match(page, /^## What could not be told\n\n- pm2, reload: it \| broke$/m);
+  assert.match(page, /^## What could not be measured\n\n- pm2, reload: it \| broke$/m);
 });
 
 /** The Trace Event Format's demands on an event of each phase. @type {Record<string, (event: any) => boolean>} */
