@@ -9,8 +9,7 @@ import { nowMs } from '../observe/clock.js';
 import { eventsOf, forksOf } from '../observe/timeline.js';
 import { aliveIn, hasExited, hasListened } from './cluster.js';
 
-/** @typedef {import('../observe/program.js').Program} Program */
-/** @typedef {import('../observe/timeline.js').Event} Event */
+/** @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/timeline.js').Event} Event */
 
 const BEAT_MS = 19; // a process reports every 20 ms, and its timers in every fifth report
 const REST_TURNS = 10;

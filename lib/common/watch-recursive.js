@@ -6,9 +6,7 @@ const AGAIN_MS = 200;
 /**
  * Calls `tell` whenever something changes below a folder. Where the watching breaks (Node 20 fails on a folder that goes
  * while it is looked into, as in a git checkout) it begins anew, and what was missed meanwhile is told, too.
- * @param {string} folder
- * @param {() => void} tell
- * @returns {{ close(): void }}
+ * @param {string} folder @param {() => void} tell @returns {{ close(): void }}
  */
 export function watchRecursive(folder, tell) {
   /** @type {import('node:fs').FSWatcher | undefined} */

@@ -25,8 +25,7 @@ export function findMarker() {
 }
 
 /**
- * @param {string} id  of a run
- * @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} order
+ * @param {string} id  of a run @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} order
  * @param {string} [marker]  from findMarker(); without it only the environment carries the mark
  * @returns {{ command: string, args: string[], env: NodeJS.ProcessEnv }}  the same program, in the same process, marked
  * @throws {Error}  when the command isn't executable: prlimit would only exit

@@ -78,8 +78,7 @@ export const isAlive = ({ pid, born }) => processAt(pid)?.born === born;
 /**
  * Sends a signal to a process, and not to a later one with the same pid.
  * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name
- * @param {boolean} [isGroup]  to the process group that it leads
- * @returns {boolean}  false if it has exited
+ * @param {boolean} [isGroup]  to the process group that it leads @returns {boolean}  false if it has exited
  */
 export function signal(known, name, isGroup = false) {
   try {

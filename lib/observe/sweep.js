@@ -18,8 +18,7 @@ export async function sweep() {
 
 /**
  * Ends every process that carries the mark of a folder, then removes the folder.
- * @param {string} home  absolute path
- * @param {number} [born]  of the process that made it, see processes.js
+ * @param {string} home  absolute path @param {number} [born]  of the process that made it, see processes.js
  */
 export async function endHome(home, born) {
   const left = await endRun({ id: basename(home), born, known: new Map() });

@@ -15,8 +15,7 @@ const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 /**
  * A folder in memory, if there is one: on a disk, what the probe writes in a flood of requests would keep a core busy afterwards.
  * TMPDIR, if set, has precedence.
- * @returns {string}  absolute path
- * @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
+ * @returns {string}  absolute path @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
  */
 export function temporaryFolder() {
   if (!process.env.TMPDIR && !obstacleIn(IN_MEMORY)) return IN_MEMORY;
@@ -74,8 +73,7 @@ function bootOf() {
 }
 
 /**
- * @param {string} folder  absolute path
- * @returns {string}  the same
+ * @param {string} folder  absolute path @returns {string}  the same
  * @throws {EnvironmentError}  when temporary files can't be there
  */
 export function demandRoom(folder) {

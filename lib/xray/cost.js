@@ -24,11 +24,8 @@ const OTHER_PORT =
   'Without the probe it does not answer on the port that it had before: set PORT, or whatever it obeys, and try again.';
 
 /**
- * @param {import('../observe/runner.js').Runner} runner
- * @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan
- * @param {import('./scale.js').Amount} [amount]
- * @returns {Promise<Cost>}
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan @param {import('./scale.js').Amount} [amount] @returns {Promise<Cost>}
  * @throws {import('./launch.js').NotUp}
  */
 export async function tryCost(runner, order, plan, amount = USUAL) {

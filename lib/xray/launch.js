@@ -13,8 +13,7 @@
  * @property {number} [port]  where to send the load; by default the port found
  *
  * @typedef {object} Up  a server that listens
- * @property {Program} program
- * @property {number} port
+ * @property {Program} program @property {number} port
  * @property {number[]} otherPorts  others on which its Node.js processes listen
  */
 import { createStreams, get } from '../observe/client.js';
@@ -47,8 +46,7 @@ export class NotUp extends Error {
 }
 
 /**
- * @param {import('../observe/runner.js').Runner} runner
- * @param {Order} order
+ * @param {import('../observe/runner.js').Runner} runner @param {Order} order
  * @param {import('./load.js').Plan} plan  of the load; the first request, sent here, isn't part of it
  * @returns {Promise<Up>}  after its first answer, when no process starts or begins to listen any more
  * @throws {NotUp | import('../observe/cpu-time.js').Starved}

@@ -4,10 +4,7 @@
  * @typedef {import('../observe/program.js').Program} Program
  *
  * @typedef {object} Plan  of the load
- * @property {string} path
- * @property {string} method
- * @property {Record<string, string>} headers
- * @property {string} [body]
+ * @property {string} path @property {string} method @property {Record<string, string>} headers @property {string} [body]
  * @property {number} [rate]  requests a second, for an open loop
  * @property {number} [connections]  clients, for a closed loop
  * @property {number} seconds

@@ -5,8 +5,7 @@
  * @typedef {object} Look
  * @property {string} name  of the server
  * @property {string} about  the load and the machine
- * @property {import('./report/tell.js').Section[]} sections
- * @property {import('./report/conclusion.js').Conclusion} conclusion
+ * @property {import('./report/tell.js').Section[]} sections @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
  * @property {Pick<import('./report/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
  */

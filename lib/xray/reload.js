@@ -7,8 +7,7 @@ import { ignoreStarved } from '../observe/cpu-time.js';
 import { runCommand } from './command.js';
 import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 
-/** @import { Up } from './launch.js' */
-/** @import { Trial } from './trials.js' */
+/** @import { Up } from './launch.js' @import { Trial } from './trials.js' */
 
 const AFTERWARDS_MS = 500;
 const BEGINS_WITHIN_MS = 5_000;
@@ -19,8 +18,7 @@ const TURNS_BETWEEN = 5; // of the primary, which hears of an exit later than we
 
 /**
  * Signals the primary, or the only process, or runs a command; then waits until new processes serve in place of all old ones.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
+ * @param {Up} up @param {import('./load.js').Plan} plan
  * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
  * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  reload this often, then until that many
  *   requests are sent; no reload begins after budgetMs

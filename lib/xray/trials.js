@@ -1,8 +1,7 @@
 /**
  * Trials under traffic: a kill and a stop; reload.js has the third. Half of the clients open a connection for each request.
  *
- * @typedef {import('./launch.js').Up} Up
- * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('./launch.js').Up} Up @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../measure/traffic.js').Sent} Sent
  *
  * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
@@ -15,8 +14,7 @@
  * @property {{ code: number | null, printed: string }} [failed]  set if that command failed
  * @property {number} atMs
  * @property {number} zeroMs  when the program was started
- * @property {Both} sent
- * @property {Both} lost
+ * @property {Both} sent @property {Both} lost
  * @property {number} begun  of those lost: by a process
  * @property {number} repeated  reset on an idle kept connection and sent again, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind

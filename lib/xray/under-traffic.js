@@ -8,9 +8,7 @@ import { ignoreStarved } from '../observe/cpu-time.js';
 import { forClients } from './report/facts.js';
 import { shortName } from './report/words.js';
 
-/** @import { Up } from './launch.js' */
-/** @import { Trial } from './trials.js' */
-/** @import { Sent } from '../measure/traffic.js' */
+/** @import { Up } from './launch.js' @import { Trial } from './trials.js' @import { Sent } from '../measure/traffic.js' */
 /** @import { Event } from '../observe/timeline.js' */
 
 const KEPT_CONNECTIONS = 4;
@@ -40,9 +38,7 @@ export function primaryOf(up) {
 
 /**
  * Sends traffic before, during and after something happens.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
- * @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
+ * @param {Up} up @param {import('./load.js').Plan} plan @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
  * @param {(atMs: number, traffic: { count: () => number, streams: import('../observe/client.js').Streams }) => Promise<any>} watch
  *   makes it happen, and returns fields of the trial
  * @returns {Promise<Trial>}

@@ -21,8 +21,7 @@ import { homeFolder, readSaved, writablePath } from './saved-files.js';
 /**
  * @typedef {object} Io  what a command may use of the world
  * @property {NodeJS.WritableStream & { isTTY?: boolean, columns?: number }} stdout
- * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr
- * @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
+ * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
  * @property {Record<string, string | undefined>} env
  * @property {string} root  absolute path of the repository
  *

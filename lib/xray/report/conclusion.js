@@ -17,13 +17,9 @@ const TRIALS = {
 };
 
 /**
- * @param {object} seen
- * @param {Finding[]} seen.all  worst first
- * @param {import('./facts.js').Facts} seen.facts
- * @param {import('../load.js').Plan} seen.plan
- * @param {string[]} seen.kinds  of the trials that were made
- * @param {string[]} seen.asked  of the trials that the user asked for
- * @returns {Conclusion}
+ * @param {object} seen @param {Finding[]} seen.all  worst first @param {import('./facts.js').Facts} seen.facts
+ * @param {import('../load.js').Plan} seen.plan @param {string[]} seen.kinds  of the trials that were made
+ * @param {string[]} seen.asked  of the trials that the user asked for @returns {Conclusion}
  */
 export function conclude({ all, facts, plan, kinds, asked }) {
   const { report, load } = facts;

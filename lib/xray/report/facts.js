@@ -1,22 +1,17 @@
 /**
  * What an X-ray saw of a server. Pure: events, answers and samples in, facts out.
  *
- * @typedef {import('../../observe/timeline.js').Event} Event
- * @typedef {import('./silences.js').Silence} Silence
+ * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('./silences.js').Silence} Silence
  *
  * @typedef {object} Seen  one process; times as in the timeline
- * @property {number} pid
- * @property {number | undefined} ppid
+ * @property {number} pid @property {number | undefined} ppid
  * @property {string} name  of its program
  * @property {boolean} isNode  only then does the probe see into it
  * @property {'primary' | 'worker' | 'process'} role
  * @property {number} [worker]  the cluster's id
  * @property {number} [given]  to a worker: equal for equal environments and arguments
  * @property {number} threads  worker threads that it started
- * @property {number} startMs
- * @property {number} [endMs]
- * @property {number | null} [code]
- * @property {string | null} [signal]
+ * @property {number} startMs @property {number} [endMs] @property {number | null} [code] @property {string | null} [signal]
  * @property {string} [crash]  the first line of the error that ended it
  * @property {number} [listenedMs]  when it began to listen on the port
  * @property {number} [most]  its server's maxConnections
@@ -31,9 +26,7 @@
  *
  * @typedef {object} Facts
  * @property {number} zeroMs  when its first Node.js process started
- * @property {number} port
- * @property {string | undefined} address
- * @property {number[]} otherPorts
+ * @property {number} port @property {string | undefined} address @property {number[]} otherPorts
  * @property {number[]} holders  processes of any kind with a listening socket on the port (Linux; else none)
  * @property {'round robin' | 'none' | undefined} policy  of the cluster on the port
  * @property {Seen[]} processes  in order of their start
@@ -136,9 +129,7 @@ export function serversOf({ processes }) {
 
 /**
  * Of all that listen on a port, those that serve clients: not the process that opened the port for others.
- * @template {{ handle?: any, [more: string]: any }} T
- * @param {T[]} listening
- * @returns {T[]}
+ * @template {{ handle?: any, [more: string]: any }} T @param {T[]} listening @returns {T[]}
  */
 export function forClients(listening) {
   const of = (/** @type {string} */ kind) => listening.filter(({ handle }) => handle === kind);

@@ -5,9 +5,7 @@ import { percent, whyStarved } from './findings-requests.js';
 import { placeIn } from './places.js';
 import { at, counted, nameIt, nameOf } from './words.js';
 
-/** @import { Facts } from './facts.js' */
-/** @import { Hang } from './hangs.js' */
-/** @import { Silence } from './silences.js' */
+/** @import { Facts } from './facts.js' @import { Hang } from './hangs.js' @import { Silence } from './silences.js' */
 /** @import { Finding } from './findings.js' */
 
 const LONG_MS = 100;

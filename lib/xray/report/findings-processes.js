@@ -3,8 +3,7 @@ import { groupBy } from '../../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
 import { at, howItEnded, nameIt, nameOf } from './words.js';
 
-/** @import { Facts, Seen } from './facts.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Facts, Seen } from './facts.js' @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent

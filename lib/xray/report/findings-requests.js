@@ -2,8 +2,7 @@
 import { serversOf } from './facts.js';
 import { at, counted, nameIt } from './words.js';
 
-/** @import { Facts } from './facts.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Facts } from './facts.js' @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent

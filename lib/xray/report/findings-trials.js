@@ -1,8 +1,7 @@
 /** Findings of a trial: after a kill, a stop or a reload. Pure. */
 import { at, counted, whatWasDone } from './words.js';
 
-/** @import { Trial } from '../trials.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Trial } from '../trials.js' @import { Finding } from './findings.js' */
 
 const MOST_RELOADS = 5; // named one by one
 const MOST_NAMED = 3;

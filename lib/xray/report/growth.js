@@ -5,8 +5,7 @@
  * @typedef {import('../../observe/timeline.js').Event} Event
  *
  * @typedef {object} Growth
- * @property {number} pid
- * @property {'listeners' | 'descriptors' | 'memory'} of
+ * @property {number} pid @property {'listeners' | 'descriptors' | 'memory'} of
  * @property {string} [event]  that the listeners are for
  * @property {number} from  its first value under load
  * @property {number} to  the last

@@ -5,8 +5,7 @@
  * @typedef {import('../../observe/timeline.js').Event} Event
  *
  * @typedef {object} Hang
- * @property {number} pid
- * @property {number} fromMs
+ * @property {number} pid @property {number} fromMs
  * @property {number} ms  until the end of the load, without its waits for a core
  * @property {string} [under]  path of the last request that it began and didn't answer
  * @property {'computes' | 'waits' | undefined} does  undefined: the system doesn't say

@@ -2,8 +2,7 @@
 import { format } from '../../verdict/terminal.js';
 import { counted, whatWasDone } from './words.js';
 
-/** @import { Trial } from '../trials.js' */
-/** @import { Section } from './tell.js' */
+/** @import { Trial } from '../trials.js' @import { Section } from './tell.js' */
 
 const ROUGH = 0.1; // half the width of an interval; a wider one says too little
 const MOST_COST = 0.03; // of the throughput, by the probe

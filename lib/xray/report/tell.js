@@ -1,8 +1,7 @@
 /**
  * The facts in sections, for a terminal of 80 columns or the page. Pure; the caller escapes them.
  *
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('../../verdict/style.js').Style} Style
+ * @typedef {import('./facts.js').Facts} Facts @typedef {import('../../verdict/style.js').Style} Style
  */
 import { chartLines, wrap } from '../../verdict/terminal.js';
 import {
@@ -26,8 +25,7 @@ import { blind, listening, memory, treeLines } from './tell-processes.js';
  * @property {string[]} [lines]  kept as they are
  * @property {string[]} [adds]  more sentences
  *
- * @param {Facts} facts
- * @returns {Section[]}
+ * @param {Facts} facts @returns {Section[]}
  */
 export function sectionsOf(facts) {
   const since = facts.load.isOpen ? 'from when each was due' : 'from when each was sent';
