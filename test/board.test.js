@@ -619,7 +619,7 @@ describe('the commands', () => {
     const refused = {
       'start x': /"x" means nothing here/,
       'start --name Ada': /--name is for the board/,
-      'start --join 127.0.0.1': /come the address and the code[^]*npm start -- --join/,
+      'start --join 127.0.0.1': /type the address and the code[^]*npm start -- --join/,
       'start --join ftp://a/b K7QM-3XPD --name Ada': /isn't the address of a board/,
       'start --join a:b:c K7QM-3XPD --name Ada': /isn't the address of a board/,
       'start --join 127.0.0.1 K7QM-3XPD': /The board needs a name/,

@@ -96,7 +96,7 @@ test('list shows every lesson, its state in words, and where to continue', async
  2  cluster-fork          20 min  next    About 02-cluster-fork
  3  scheduling-policies   20 min          About 03-scheduling-policies
 
-Go on with: npm run check lesson-2
+Continue with: npm run check lesson-2
 `,
   );
   for (const key of keys) pass(root, key);

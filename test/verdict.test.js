@@ -294,7 +294,7 @@ test('the reason that a program is not ready follows from how it exited, or else
   );
   assert.match(
     story({ fate: { kind: 'excess', of: 'timeline', amount: 4e7 } }).got ?? '',
-    /observed of it came to 38 MB/,
+    /record of it grew to 38 MB/,
   );
   assert.match(story({ fate: { kind: 'orphaned' } }).got ?? '', /killed the process/);
   assert.match(story({ fate: { kind: 'unstarted', error: 'EACCES' } }).got ?? '', /EACCES/);

@@ -87,7 +87,7 @@ test('each kind of growth is one finding; data kept for a pending answer is held
   assert.deepEqual(
     found.map(({ says }) => says),
     [
-      'Requests leave files or connections open: 20 became 300, also when all were answered.',
+      'Requests leave files or connections open: 20 became 300, even after all were answered.',
       "Requests leave listeners for 'drain' on one and the same object: 20 became 215.",
     ],
   );

@@ -64,7 +64,7 @@ test('scaling is reported with its intervals, or with the number that was not ob
   assert.match(choice, /^It would choose 2, the most that were tried/);
   assert.match(scaleSection({ ...scaled, choice: 1 }, 'x').adds?.[1] ?? '', /choose 1: more are/);
   const [says] = scaleSection({ ...scaled, isObeyed: false }, 'x').says ?? [];
-  assert.match(says, /not as many as asked for: 1 with W=1, 2 with W=2\. .*--workers-env/);
+  assert.match(says, /not the requested one: 1 with W=1, 2 with W=2\. .*--workers-env/);
 });
 
 test('a reload by a command names that command, and how it failed', () => {
@@ -77,7 +77,7 @@ test('a reload by a command names that command, and how it failed', () => {
   const [what, ...says] = trialSection(trial, 'x').says ?? [];
   assert.match(what, /^`pm2 reload shop`, with 10 requests/);
   assert.deepEqual(says, [
-    'None was lost.',
+    'No request was lost.',
     'The command exited with code 1: no such process.',
     '0 of 2 were replaced.',
   ]);

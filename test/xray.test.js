@@ -99,7 +99,7 @@ test('a server that prints too much is reported rather than blamed for its addre
   const argv = ['xray', '--seconds', '1', '--', process.execPath, '-e', floods];
   const { code, stdout } = await forkshop(rootFolder, argv);
   assert.equal(code, 3);
-  assert.match(stdout, /It was ended: it printed more than 64 MB\./);
+  assert.match(stdout, /It was stopped: it printed more than 64 MB\./);
   assert.doesNotMatch(stdout, /does not answer/);
 });
 

@@ -1,5 +1,5 @@
 /**
- * What an experiment works with: real programs under the probe, and load.
+ * The tools of an experiment: real programs under the probe, and load.
  * @typedef {import('../observe/program.js').Program} Program
  *
  * @typedef {object} Lab
@@ -11,7 +11,7 @@
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  a load generator that sends on schedule
  * @property {import('../observe/runner.js').Runner} runner  of its programs
  * @property {boolean} isBrief  show in seconds what takes minutes
- * @property {() => Promise<number[]>} close  ends its programs; the lab starts nothing afterwards
+ * @property {() => Promise<number[]>} close  kills its programs; the lab starts nothing afterwards
  *
  * @typedef {object} Experiment  exported by checks/NN-slug/experiments.js
  * @property {string} name  kebab-case

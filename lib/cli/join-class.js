@@ -28,7 +28,7 @@ export async function parseJoining({ join, name }, [code], io) {
   const url = parseUrl(join);
   if (code === undefined)
     throw new UsageError(
-      'After --join come the address and the code that the board shows.',
+      'After --join, type the address and the code that the board shows.',
       `For example: ${EXAMPLE}`,
     );
   return { url, code, name: await nameFor(name, io) };

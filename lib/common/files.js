@@ -26,7 +26,7 @@ export function isFile(path) {
 }
 
 /**
- * Replaces a file atomically: after a crash it has all of the old text or all of the new. Also removes drafts of killed processes.
+ * Replaces a file atomically: after a crash it has the whole old text or the whole new one. Also removes drafts of killed processes.
  * @param {string} file  in a folder that exists @param {string} text @returns {void}
  */
 export function writeWhole(file, text) {

@@ -1,7 +1,7 @@
 const longestName = 60;
 
 /**
- * Guesses which name was meant: one that contains what was typed, else the one with the smallest edit distance.
+ * Guesses the intended name: one that contains the typed text, else the one with the smallest edit distance.
  * @param {string} name  as typed @param {string[]} candidates  that exist
  * @returns {string | undefined}  undefined if no candidate has anything in common with it
  */

@@ -178,7 +178,7 @@ function readText(file) {
   }
 }
 
-/** What could have spoiled a measurement, in words. @param {Conditions} conditions @returns {string | undefined} */
+/** Names a disturbance that may have spoiled a measurement. @param {Conditions} conditions @returns {string | undefined} */
 export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;

@@ -1,5 +1,5 @@
 /**
- * The mark of a run: a secret that its processes inherit, whatever they do to their parent, group or files. It is in the environment,
+ * The mark of a run: a secret that its processes inherit, regardless of their parent, group or files. It is in the environment,
  * and on Linux also in a resource limit: the soft limit on file locks, which the kernel hasn't enforced since 2.4.25. Each fork and
  * exec inherits it, /proc/PID/limits shows it, and prlimit(1) sets it. A process loses it only by setting that limit itself.
  *

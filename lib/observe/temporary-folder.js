@@ -8,7 +8,7 @@ import { isAlive, pidNamespace, processAt } from './processes.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
-/** A flooding program writes that much before it is ended; on a full disk the probe falls silent. */
+/** A flooding program writes that much before it is killed; on a full disk the probe falls silent. */
 const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
@@ -31,7 +31,7 @@ export function nameHome() {
 
 /**
  * This user's folders whose process has exited. Folders of another machine, boot or PID namespace are left out, since their
- * processes can't be seen from here.
+ * processes are invisible from here.
  * @returns {{ home: string, born: number }[]}  home: absolute path; born: of its process, see processes.js
  */
 export function abandonedHomes() {

@@ -1,4 +1,4 @@
-/** Draws who executed requests, for a terminal: a row for each process, a column for each slice of time. */
+/** Draws which process executed requests, for a terminal: a row for each process, a column for each slice of time. */
 import { wrap } from './terminal.js';
 
 const SHADES = [' ', '░', '▒', '▓', '█'];

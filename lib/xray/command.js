@@ -1,4 +1,4 @@
-/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it ends with us, or when its time is up. */
+/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it is killed when we exit, or when its time is up. */
 import { spawnGuarded } from '../common/child.js';
 import { closeWithCheck } from '../measure/generator.js';
 

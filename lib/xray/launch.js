@@ -35,7 +35,7 @@ const ENDS = 12; // of workers in a row
 const SETTLED_WITHIN_MS = 6_000;
 const TOLD_WITHIN_MS = 1_000; // so that we hear of its exit
 
-/** The server never answered, or was ended. The rest is in its program. */
+/** The server never answered, or was stopped for exceeding a limit. */
 export class NotUp extends Error {
   /** @param {Program} program @param {string} message  a full sentence */
   constructor(program, message) {
@@ -71,7 +71,7 @@ export async function launch(runner, order, plan) {
   };
 }
 
-/** The first of these ports at which a request is understood, even if no answer comes. @throws {NotUp} */
+/** The first of these ports that accepts an HTTP request, even if it sends no answer. @throws {NotUp} */
 async function firstThatAnswers(
   /** @type {Program} */ program,
   /** @type {number[]} */ ports,
@@ -79,7 +79,7 @@ async function firstThatAnswers(
 ) {
   const { path, method, headers, body } = plan;
   const streams = createStreams();
-  streams.end(); // that it begins is enough
+  streams.end(); // the beginning of an answer is enough
   const failed = [];
   for (const port of ports) {
     program.port = port;
@@ -135,7 +135,7 @@ const EXCESSES = {
 
 /** @param {import('../observe/program.js').Fate} fate @returns {string | undefined}  undefined: we didn't end it */
 export const whyEnded = ({ kind, of = 'memory' }) =>
-  kind === 'excess' ? `It was ended: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
+  kind === 'excess' ? `It was stopped: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
 
 function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
@@ -147,11 +147,11 @@ function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers exited, and none of them listened.`;
   if (events.some(({ what }) => what === 'apart'))
-    return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
+    return 'It starts a process in its own PID namespace, like a container, and that cannot be observed from here.';
   const ports = [...listenersOf(events).keys()];
   if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
   return (
-    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes came to listen on a port. ` +
+    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes began to listen on a port. ` +
     'If another program listens for it, such as nginx, say where: --port N'
   );
 }

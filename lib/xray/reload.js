@@ -14,7 +14,7 @@ const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
 const HELD_FOR_MS = 10_000; // by open streams
 const COMMAND_WITHIN_MS = 60_000;
-const TURNS_BETWEEN = 5; // of the primary, which hears of an exit later than we do
+const TURNS_BETWEEN = 5; // of the primary, which learns of an exit later than we do
 
 /**
  * Signals the primary, or the only process, or runs a command; then waits until new processes serve in place of all old ones.
@@ -79,7 +79,7 @@ async function reloadOnce(
   };
 }
 
-/** Waits until the primary has heard that its last old worker exited: before that a new signal would be too early. */
+/** Waits until the primary knows that its last old worker has exited: before that a new signal would be too early. */
 async function untilPrimaryKnows(/** @type {import('./launch.js').Program} */ program, pid) {
   const sinceMs = nowMs();
   if (turnsOf(program.events, pid) === 0) return; // it has no probe

@@ -1,6 +1,6 @@
 /**
  * How much faster a server is with more workers: the numbers in turn, with a fresh start for each window, and between them as
- * many spinning threads, which show what this machine can give.
+ * many spinning threads, which show what this machine is capable of.
  *
  * @typedef {object} Step  one number of workers
  * @property {number} asked

@@ -20,7 +20,7 @@
  * @property {Record<string, number>} errors  of those lost, by kind
  * @property {number} [tookMs]  until all was as before, or the program had exited; missing if never
  * @property {number} [waitedMs]  for that
- * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
+ * @property {import('../observe/program.js').Fate} [fate]  how the program's first process exited
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
  * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request
@@ -78,8 +78,8 @@ export async function tryKill(up, plan) {
 }
 
 /**
- * Nothing will replace it: its parent has heard of the exit, has turned its event loop many times since, waits for no timer,
- * and has started nothing since the kill; some start a replacement before they hear of the exit.
+ * Nothing will replace it: its parent has received the exit, has turned its event loop many times since, waits for no timer,
+ * and has started nothing since the kill; some start a replacement before they receive the exit.
  */
 function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
   const heard = events.findLast((one) => one.what === 'worker-exit' && one.workerPid === pid);

@@ -1,4 +1,4 @@
-/** What all trials share: traffic on fresh and on kept connections, and what became of it. */
+/** Shared by all trials: traffic on fresh and on kept connections, and its results. */
 import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
@@ -27,7 +27,7 @@ function kindsOf(
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 
-/** The parent of the serving processes, or the only one that serves. @param {Up} up @returns {number | undefined}  its pid */
+/** The parent of the serving processes, or the only serving process. @param {Up} up @returns {number | undefined}  its pid */
 export function primaryOf(up) {
   const servers = serving(up);
   const { events } = up.program;

@@ -93,7 +93,7 @@ const countsIn = (/** @type {{ name: string, count: number }[]} */ rows) =>
 
 const MOMENTS = {
   ...{ start: 'starts', listening: 'listens', fork: 'forks a worker', crash: 'crashes' },
-  ...{ exit: 'exits', disconnect: 'a worker disconnects', 'worker-exit': 'a worker ended' },
+  ...{ exit: 'exits', disconnect: 'a worker disconnects', 'worker-exit': 'a worker exited' },
 };
 
 const obstacle = fetchProcessor();
@@ -134,7 +134,8 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
         .sort((a, b) => a - b),
     );
     const seen = Object.keys(countsIn(slices));
-    for (const name of ['/a', 'crashes', 'exits', 'a worker ended']) assert.ok(seen.includes(name));
+    for (const name of ['/a', 'crashes', 'exits', 'a worker exited'])
+      assert.ok(seen.includes(name));
   });
 
   test('reads what the command writes, and finds as many events in it as the command reports', async () => {

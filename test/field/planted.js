@@ -76,7 +76,7 @@ export const faults = {
   },
   'a primary that sends to exiting workers': {
     finds: 'stop-fails',
-    says: /^Told to stop, .* crashed: Error: write EPIPE|ERR_IPC_CHANNEL_CLOSED/,
+    says: /^Asked to stop, .* crashed: Error: write EPIPE|ERR_IPC_CHANNEL_CLOSED/,
     source: reported('dying-siblings'),
     flags: ['--stop'],
   },

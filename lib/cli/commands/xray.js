@@ -136,7 +136,7 @@ const sectionOf = (trial, /** @type {string} */ head) => {
   return trial.kind === 'cost' ? costSection(trial, head) : trialSection(trial, head);
 };
 
-const ALONE = 'Only one process listens there: none could replace it, so it was not killed.';
+const ALONE = 'Only one process listens there: no other could replace it, so it was not killed.';
 
 const conditionsWords = () => {
   const { cpu, cores, node } = conditionsNow();

@@ -69,7 +69,7 @@ export function readProgress(io) {
 }
 
 /**
- * Changes the progress, atomically also beside other commands and in a crash. If it can't be saved, this process remembers it.
+ * Changes the progress, atomically even beside other commands and in a crash. If it can't be saved, this process remembers it.
  * @param {FileIo} io @param {(progress: Progress) => void} change  changes its argument in place
  * @returns {Progress}  the new progress
  */

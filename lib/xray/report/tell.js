@@ -45,7 +45,7 @@ export function sectionsOf(facts) {
     { head: 'Event loops', charts: [...busy(facts), ...silences(facts)], adds: loops(facts) },
     { head: 'Memory, the most under load', lines: memory(facts) },
     { head: 'Remarks', says: remarks(facts) },
-    { head: 'What was not seen', says: blind(facts) },
+    { head: 'What was not observed', says: blind(facts) },
   ];
   return all.filter(({ says, charts, lines, adds }) =>
     [says, charts, lines, adds].some((part) => part && part.length > 0),
