@@ -76,7 +76,7 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
 
 /**
  * The fewest timers that a process has reported since it listens. A child that never listens sets its timers while it loads, so its
- * first report doesn't count; a primary sets no timers while it loads, so all its reports count.
+ * first report doesn't count; a primary sets none, so all its reports count.
  */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);

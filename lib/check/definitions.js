@@ -1,6 +1,5 @@
 /**
  * The definitions of checks, loaded from their files.
- *
  * @typedef {import('./session.js').Definition} Definition
  */
 import { join } from 'node:path';

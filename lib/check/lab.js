@@ -1,7 +1,6 @@
 /**
  * The tools of an experiment: real programs under the probe, and load.
  * @typedef {import('../observe/program.js').Program} Program
- *
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; file: relative to its root

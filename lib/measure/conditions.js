@@ -1,6 +1,5 @@
 /**
  * The machine's conditions during a measurement. They are recorded with it, and name the cause if the machine was too busy.
- *
  * @typedef {object} Conditions
  * @property {string} node @property {string} platform @property {string} cpu
  * @property {number} cores  that this process may use

@@ -1,6 +1,5 @@
 /**
  * The HTTP client of a check: single requests, always with a time limit.
- *
  * @typedef {object} Answer
  * @property {number | undefined} status  undefined without an answer
  * @property {http.IncomingHttpHeaders} headers @property {string} body

@@ -110,7 +110,6 @@ function limit(run, family) {
 
 const sizeOf = (/** @type {number} */ fd) => fstatSync(fd).size;
 
-/** Kills all processes of a run and resolves to the pids that couldn't be killed. */
 async function stop(id) {
   const run = runs.get(id);
   if (!run) return [];

@@ -2,7 +2,6 @@
  * How a program's own work delayed its event loops. A late beat marks a stretch in which the process did nothing else; the CPU time
  * of the stretch shows whether it computed or waited for a core. Pure.
  * @typedef {import('./timeline.js').Event} Event
- *
  * @typedef {{ pid: number, fromMs: number, toMs: number, computedMs: number, queuedMs: number }} Stretch  between two beats of a
  *   process; computedMs: CPU time; queuedMs: in a run queue, 0 if the system doesn't say
  * @typedef {{ pid: number, fromMs: number, toMs: number }} Span  an interval in the life of a process

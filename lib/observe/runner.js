@@ -1,6 +1,5 @@
 /**
  * Runs server programs under the probe (program.js). Their parent is the keeper (keeper.js), which outlives this process.
- *
  * @typedef {object} Runner
  * @property {string} home  its folder, removed at the end
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start

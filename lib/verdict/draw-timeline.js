@@ -47,7 +47,6 @@ function laneOf(requests, { fromMs, toMs, slices }) {
   };
 }
 
-/** Merges overlapping intervals. */
 function union(intervals) {
   const joined = [];
   for (const [start, end] of intervals) {

@@ -1,6 +1,5 @@
 /**
  * Formats a verdict for a terminal: pure functions from records to lines.
- *
  * @typedef {object} Measurement  a number with its 95 % interval
  * @property {string} name @property {string} label @property {number} value @property {number} [low] @property {number} [high]
  * @property {number} [ceiling]  the highest possible value

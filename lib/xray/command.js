@@ -8,7 +8,6 @@ const MOST_CHARACTERS = 4_000; // of what it printed last
 /**
  * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended the command;
  *   printed: the end of its output
- *
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
  * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it exited with code 0
  */

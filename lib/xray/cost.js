@@ -1,6 +1,5 @@
 /**
  * What the probe costs: the same server with the probe and without it, in turn, with a fresh start for each window.
- *
  * @typedef {object} Cost
  * @property {'cost'} kind
  * @property {import('../measure/stats.js').Interval} [share]  of the server's throughput

@@ -1,8 +1,6 @@
 /**
  * Starts a server as its owner does, and finds the port on which it listens.
- *
  * @typedef {import('../observe/program.js').Program} Program
- *
  * @typedef {object} Order  what to start
  * @property {string} entry  absolute path of a script, or a command's name
  * @property {string[]} args
@@ -100,7 +98,6 @@ async function firstThatAnswers(
 const addressOf = (/** @type {Program} */ { events }, /** @type {number} */ port) =>
   events.find((one) => one.what === 'listening' && one.port === port)?.address;
 
-/** An error code in words, for a reader who doesn't know the code. */
 function inWords(/** @type {string} */ error, /** @type {string | undefined} */ address) {
   if (error.startsWith('HPE_')) return `what it says is no HTTP, ${error}`;
   return error === 'ECONNREFUSED' && address ? `it listens on ${address} only` : error;
@@ -126,7 +123,6 @@ const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ eve
   events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
   !events.some(({ what }) => what === 'worker-listening');
 
-/** The limits for which we end a server. */
 const EXCESSES = {
   output: `it printed more than ${EXTERNAL_LIMITS.output / 1024 ** 2} MB`,
   processes: `it had more than ${EXTERNAL_LIMITS.processes} processes at once`,

@@ -1,7 +1,6 @@
 /**
  * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan. The learner's page
  * draws the same way.
- *
  * @typedef {object} Look
  * @property {string} name  of the server
  * @property {string} about  the load and the machine

@@ -1,9 +1,7 @@
 /**
  * Trials under traffic: a kill and a stop; reload.js has the third. Half of the clients open a connection for each request.
- *
  * @typedef {import('./launch.js').Up} Up @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../measure/traffic.js').Sent} Sent
- *
  * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
  *
  * @typedef {object} Trial

@@ -1,6 +1,5 @@
 /**
  * Summarizes the earlier checks of one lesson.
- *
  * @typedef {import('../../verdict/outcome.js').Verdict} Verdict
  * @typedef {object} LessonHistory
  * @property {string[]} failed  and have not held since

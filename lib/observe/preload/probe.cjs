@@ -81,7 +81,6 @@ let hasServed = false;
 const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
-/** The fields of a cluster's events. */
 const fieldsOf = {
   fork: () => ({ policy: cluster.schedulingPolicy }),
   online: () => ({}),
@@ -263,7 +262,6 @@ function reportChildren(append, watch) {
   watchEvents(process, ['exit'], report);
 }
 
-/** The cluster's worker that is this child, if any. */
 function workerIn(child) {
   if (!cluster.isPrimary) return undefined;
   return Object.values(cluster.workers).find((worker) => worker.process === child);

@@ -1,6 +1,5 @@
 /**
  * The end of an X-ray: the findings, undecided ones, and the parts that were examined. An X-ray never acquits a server. Pure.
- *
  * @typedef {import('./findings.js').Finding} Finding
  * @typedef {{ findings: Finding[], undecided: Finding[], looked: string }} Conclusion  looked: full sentences
  */
@@ -8,7 +7,6 @@ import { wrap } from '../../verdict/terminal.js';
 import { sift } from './findings.js';
 import { counted } from './words.js';
 
-/** The available trials, and their options. */
 const TRIALS = {
   kill: ['a kill', '--kill'],
   stop: ['a stop', '--stop'],

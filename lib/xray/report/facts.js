@@ -1,8 +1,6 @@
 /**
  * The facts about a server under X-ray. Pure: events, answers and samples in, facts out.
- *
  * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('./silences.js').Silence} Silence
- *
  * @typedef {object} Seen  one process; times as in the timeline
  * @property {number} pid @property {number | undefined} ppid
  * @property {string} name  of its program

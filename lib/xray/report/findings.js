@@ -1,9 +1,7 @@
 /**
  * All findings about a server, worst first. A finding that a busy machine may have caused, that occurred too seldom, or that the
  * owner may intend has a doubt: it is undecided. Pure.
- *
  * @typedef {import('./facts.js').Facts} Facts
- *
  * @typedef {object} Finding
  * @property {string} id
  * @property {number} weight  larger is worse

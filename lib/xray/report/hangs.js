@@ -1,9 +1,7 @@
 /**
  * Serving processes that hang: alive, and silent until the end of the load. A supervisor that waits for 'exit' takes such a
  * process for healthy. A process that doesn't serve may just have a long job. Pure.
- *
  * @typedef {import('../../observe/timeline.js').Event} Event
- *
  * @typedef {object} Hang
  * @property {number} pid @property {number} fromMs
  * @property {number} ms  until the end of the load, without its waits for a core

@@ -1,9 +1,7 @@
 /**
  * Times in which an event loop did not turn: the probe reports at least every 20 ms, unless the process works without a break
  * or waits for a core; that wait is subtracted. Pure.
- *
  * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('../../observe/timeline.js').Request} Request
- *
  * @typedef {object} Silence
  * @property {number} pid @property {number} fromMs
  * @property {number} ms  without its waits for a core

@@ -127,7 +127,6 @@ export function loops(facts) {
   return lines;
 }
 
-/** The first rows, and a note about the others. */
 function shortened(/** @type {{ name: string, value: number }[]} */ rows, isSum = true) {
   const others = rows.slice(MOST_ROWS).map(({ value }) => value);
   if (others.length === 0) return { rows };

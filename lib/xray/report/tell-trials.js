@@ -38,7 +38,6 @@ function aboutStreams(/** @type {Trial} */ { streams }) {
   ];
 }
 
-/** A row for each of several reloads. */
 function eachReload(/** @type {Trial} */ { each = [] }) {
   if (each.length < 2) return [];
   const row = (/** @type {string[]} */ ...cells) =>

@@ -1,6 +1,5 @@
 /**
  * The facts in sections, for a terminal of 80 columns or the page. Pure; the caller escapes them.
- *
  * @typedef {import('./facts.js').Facts} Facts @typedef {import('../../verdict/style.js').Style} Style
  */
 import { chartLines, wrap } from '../../verdict/terminal.js';
@@ -24,7 +23,6 @@ import { blind, listening, memory, treeLines } from './tell-processes.js';
  * @property {import('../../verdict/terminal.js').Chart[]} [charts]
  * @property {string[]} [lines]  kept as they are
  * @property {string[]} [adds]  more sentences
- *
  * @param {Facts} facts @returns {Section[]}
  */
 export function sectionsOf(facts) {
