@@ -482,7 +482,7 @@ describe('the server', () => {
       'is stopped while it waits for an event that never happens',
       (/** @type {AbortController} */ end) => (end.abort(), new Promise(() => {})),
     ],
-    ['comes to its end', () => {}],
+    ['finishes', () => {}],
     ['breaks off', () => assert.fail('as it should')],
   ]))
     test(`a demo that ${how} repeats nothing afterwards, and its signal is reported`, async (t) => {

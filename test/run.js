@@ -67,7 +67,7 @@ report(outcomes, (performance.now() - sinceMs) / 1000);
 process.exit(outcomes.every(({ isGood }) => isGood) ? 0 : 1);
 
 /**
- * The jobs that run beside others, longest first, and those that run alone.
+ * The jobs that run beside others, longest first, and the jobs that run alone.
  * @param {string} [wanted]
  * @returns {[Job[], Job[]]}
  */

@@ -276,7 +276,7 @@ const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
       const start = observe([], () => (made.push('start'), (scenes += 1)));
       const look = observe([start], (scene) => (made.push('look'), scene));
       const later = observe([start, look], (scene, seen) => (made.push('later'), [scene, seen]));
-      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing came' }));
+      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing arrived' }));
       hold('two', [later], ([scene, seen]) => demand(scene === seen, { got: 'two scenes' }));
       hold('three', [], () => {});
     },
@@ -303,5 +303,5 @@ test('an event that is missing twice fails, unless enough processes want each co
   assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
   const { judged: crowded, records } = await judgeMissing('crowded', 2);
   assert.deepEqual(crowded, ['one inconclusive', 'two passed', 'three passed']);
-  assert.equal(records.find(({ promise }) => promise?.id === 'one').promise.got, 'nothing came');
+  assert.equal(records.find(({ promise }) => promise?.id === 'one').promise.got, 'nothing arrived');
 });

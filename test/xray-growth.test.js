@@ -118,7 +118,7 @@ test('of several similar processes, the busiest is looked at again', () => {
   assert.equal(uneven(all, { ...none, name: 'mail.js' }), undefined, 'it has another job');
   assert.equal(uneven(all, { ...none, endMs: 20 }), undefined, 'it has exited');
   assert.equal(uneven({ ...all, listenedMs: 20 }, { ...none, listenedMs: 20 }), undefined, 'idle');
-  assert.equal(uneven({ requests: 40 }, none), undefined, 'too few to tell');
+  assert.equal(uneven({ requests: 40 }, none), undefined, 'too few for a finding');
   const child = { role: 'process', given: undefined };
   assert.equal(
     uneven({ ...all, ...child }, { ...none, ...child }),

@@ -12,7 +12,7 @@
  *
  * @typedef {{ isIdle: boolean, isCrowded: boolean, areOthers?: boolean, isStolen?: boolean }} Crowd  contention for the cores:
  *   isIdle: on average every runnable thread had a core; areOthers: other programs took many of the cores; isCrowded: so many that
- *   a missing event may still come; isStolen: other virtual machines took them
+ *   a missing event may still arrive; isStolen: other virtual machines took them
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';

@@ -12,8 +12,8 @@
 import { requestsOf } from './timeline.js';
 
 const BEAT_MS = 20;
-const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions came to ten at most, beside four hogs on two cores
-const MUCH = 0.25; // of the time without waits for a core; right solutions came to nothing
+const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions reached ten at most, beside four hogs on two cores
+const MUCH = 0.25; // of the time without waits for a core; right solutions had none
 const DUE_MS = 100; // a beat that is so late may be delayed by the very work we look for
 
 /**

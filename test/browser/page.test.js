@@ -308,7 +308,7 @@ describe("the learner's page in Chromium", { skip }, () => {
       const other = {
         ...failedPromise.promise,
         id: ids[2],
-        got: 'Nothing came.',
+        got: 'Nothing arrived.',
         shows: undefined,
       };
       server.promise({ promise: other, programs: [0] });
@@ -318,7 +318,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     await fail();
     await page.waitForSelector('#evidence svg.xray');
     assert.deepEqual(await Promise.all([ids[0], ids[2]].map(isOpen)), ['true', 'false']);
-    assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing came.');
+    assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing arrived.');
     const [heading, later] = await page.locator('#promises summary:not(#story *)').allInnerTexts();
     assert.match(heading, /^Task 1: /);
     assert.match(later, /^Task 2: \S.* · not yet$/);

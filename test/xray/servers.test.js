@@ -35,7 +35,7 @@ const planted = {
   blocks: ['blocks.js', '--rate', '6'],
   deaf: ['deaf.js'],
   crash: ['crashes.js'],
-  'not-replaced': ['restarts-nobody.js', '--kill'],
+  'not-replaced': ['never-restarts.js', '--kill'],
   'stop-loses': ['dies-at-work.js', '--stop'],
   'left-behind': ['leaves-a-child.js', '--stop'],
   'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
@@ -69,7 +69,7 @@ describe('servers', { concurrency: 2 }, () => {
         assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
         const { isOpen } = facts.load;
         const least = facts.report.requests;
-        const told = `${facts.seen} of ${least} were seen to begin`;
+        const told = `${facts.seen} of ${least} began`;
         assert.ok(isOpen ? facts.seen === least : facts.seen >= least, told);
         assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
       });
@@ -112,7 +112,7 @@ describe('trials that start the server again', { concurrency: 3 }, () => {
   });
 
   test('the cost of the probe is a share, or a reason why it cannot be measured', async (t) => {
-    const { runner, order } = await orderOf(join(fixtures, 'restarts-nobody.js'), t);
+    const { runner, order } = await orderOf(join(fixtures, 'never-restarts.js'), t);
     const { share } = await tryCost(runner, order, plan, brief);
     assert.ok(share && share.value < 1);
     const head = 'cost';
