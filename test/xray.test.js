@@ -32,7 +32,7 @@ test('in a terminal: the processes, the listeners, and the finding with its less
   assert.equal(code, 1);
   assert.match(
     readFileSync(html, 'utf8'),
-    /<h1>X-ray of crashes\.js<.*<b>One process ended while/s,
+    /<h1>X-ray of crashes\.js<.*<b>One process exited while/s,
   );
   assert.ok(stdout.indexOf('One finding') < stdout.indexOf('Processes'), 'findings come first');
   assert.match(
@@ -405,7 +405,7 @@ test('a trial finds losses, but not requests that could not have been saved', ()
     tookMs: undefined,
     servers: 2,
   };
-  assert.match(String(trialFindings(ignored)[0].doubt), /was not seen/);
+  assert.match(String(trialFindings(ignored)[0].doubt), /are unknown/);
 });
 
 test('stopped processes are described rather than acquitted', () => {

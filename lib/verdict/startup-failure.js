@@ -5,7 +5,7 @@ import { describeStartError } from './thrown-errors.js';
 const MEGABYTE = 1024 ** 2;
 const BLOCKED_MS = 2_000;
 const MANY_CHILDREN = 12;
-const WHICH_PORT = 'find the line that sets the port; the starter read it from process.env.PORT';
+const WHICH_PORT = 'look at where the port comes from; the starter read it from process.env.PORT';
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced forever.';
 

@@ -155,7 +155,7 @@ export function judgePrediction(prediction, { value, low = value, high = value, 
     : isNear
       ? 'well predicted'
       : isWithin
-        ? 'it cannot be distinguished from the result here'
+        ? 'it cannot be told apart from what was measured here'
         : `${more} than you predicted; find out why`;
   return `you predicted ${format(prediction)} ${unit}: ${words}`;
 }
