@@ -16,6 +16,7 @@ import { joinBoard } from '../lib/board/join-board.js';
 import { createRateLimiter } from '../lib/board/rate-limiter.js';
 import { looksOf, nameOf } from '../lib/board/learner-names.js';
 import { createRoster, reportOf } from '../lib/board/class-roster.js';
+import { ballotOf, createVotes, ownBallotOf } from '../lib/board/votes.js';
 import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -28,11 +29,20 @@ const AWAY_MS = 40;
 
 /** @type {import('../lib/board/class-roster.js').Subject[]} */
 const subjects = [
-  { key: 'a', number: 1, title: 'One', promises: { p: 'it does p', q: 'it does q' } },
+  {
+    ...{ key: 'a', number: 1, title: 'One', promises: { p: 'it does p', q: 'it does q' } },
+    taskOf: { q: 1, p: 2 },
+  },
   { key: 'b', number: 2, title: 'Two', promises: { r: 'it does r' } },
 ];
 const report = (/** @type {object} */ more = {}) => ({
-  ...{ lesson: 'a', state: /** @type {const} */ ('failed'), failed: ['p'], hand: false },
+  ...{
+    lesson: 'a',
+    state: /** @type {const} */ ('failed'),
+    failed: ['p'],
+    kept: ['q'],
+    hand: false,
+  },
   ...more,
 });
 
@@ -188,9 +198,33 @@ describe('the seats of a class', () => {
       hand: 1,
     };
     assert.deepEqual(reportOf(told, subjects), report());
-    const bad = [{ lesson: 'c' }, { state: 'great' }, { failed: 'p' }, { lesson: '__proto__' }];
+    const bad = [{ lesson: 'c' }, { state: 'great' }, { failed: 'p' }, { kept: 'p' }].concat(
+      /** @type {any} */ ({ lesson: '__proto__' }),
+    );
     for (const one of bad) assert.equal(reportOf({ ...report(), ...one }, subjects), undefined);
     for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
+  });
+
+  test('says how many have each task, of those that are here, also when they have gone on', () => {
+    const { clock, seats, sit } = makeSeats();
+    const { seat } = sit('Ada', report({ failed: [], kept: ['p', 'q'] }));
+    sit('Bob');
+    sit('Eve', report({ kept: [] }));
+    seats.join('Silent', 'here');
+    assert.deepEqual(seats.progress(), {
+      here: 3,
+      tasks: {
+        a: [
+          { number: 1, name: 'task 1', count: 2 },
+          { number: 2, name: 'task 2', count: 1 },
+        ],
+        b: [],
+      },
+    });
+    clock.ms = AWAY_MS + 1;
+    seats.tell(seat, report({ lesson: 'b', failed: [], kept: ['r'] }));
+    const { here, tasks } = seats.progress();
+    assert.deepEqual([here, tasks.a.map(({ count }) => count)], [1, [1, 1]]);
   });
 
   test('a bucket holds a number of tokens and is refilled', () => {
@@ -202,6 +236,84 @@ describe('the seats of a class', () => {
     assert.deepEqual([rate.take('a'), rate.take('a')], [true, false]);
     for (let index = 0; index < 2_000; index += 1) rate.take(`n${index}`);
     assert.equal(rate.isEmpty('a'), false, 'long forgotten');
+  });
+});
+
+const ballot = {
+  name: 'lesson-a',
+  title: 'How many?',
+  questions: [
+    { asks: 'With one?', options: ['one', 'two'] },
+    { asks: 'With four?', options: ['one', 'two', 'more'] },
+  ],
+};
+
+describe('the votes of a class', () => {
+  test('each seat has one vote to a question while it is open; it can be changed, and taken back', () => {
+    const seats = new Set(['ada', 'bob']);
+    const votes = createVotes((key) => seats.has(key));
+    const name = ballot.name;
+    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'none is open');
+    assert.equal(votes.openTo('ada'), null);
+    votes.show({ ...ballot, questions: ballot.questions.slice(0, 1) });
+    assert.equal(votes.cast('ada', { name, question: 1, option: 0 }), false, 'not asked yet');
+    votes.show(ballot);
+    for (const option of [0, 0, 1]) assert.ok(votes.cast('ada', { name, question: 0, option }));
+    assert.ok(votes.cast('bob', { name, question: 0, option: 1 }));
+    assert.deepEqual(votes.counts(), { [name]: [0, 2, null, null, null] });
+    assert.deepEqual(votes.openTo('ada'), { ...ballot, chosen: [1, null] });
+    assert.ok(votes.cast('bob', { name, question: 0, option: null }));
+    assert.ok(votes.cast('bob', { name, question: 1, option: 2 }));
+    assert.deepEqual(votes.counts()[name], [0, 1, 0, 0, 1]);
+    votes.show(null);
+    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'it is over');
+    assert.deepEqual(votes.counts()[name], [0, 1, 0, 0, 1], 'and stays counted');
+    votes.show({ ...ballot, questions: ballot.questions.slice(0, 1) });
+    assert.deepEqual(votes.openTo('bob')?.chosen, [null], 'opened again it knows the votes');
+    assert.equal(votes.counts()[name].length, 5);
+    seats.delete('ada');
+    assert.deepEqual(votes.counts()[name], [null, null, 0, 0, 1], 'a seat that was freed');
+  });
+
+  test('nonsense is no vote', () => {
+    const votes = createVotes(() => true);
+    votes.show(ballot);
+    const right = { name: ballot.name, question: 0, option: 0 };
+    for (const wrong of [
+      ...[
+        { name: 'other' },
+        { question: 2 },
+        { question: -1 },
+        { question: '0' },
+        { question: {} },
+      ],
+      ...[{ option: 2 }, { option: -1 }, { option: '0' }, { option: 0.5 }, { option: undefined }],
+      ...[{ question: '__proto__' }, { option: 'length' }, { question: null }],
+    ])
+      assert.equal(votes.cast('ada', { ...right, ...wrong }), false, JSON.stringify(wrong));
+    assert.deepEqual(votes.counts()[ballot.name], [null, null, null, null, null]);
+    const long = 'x'.repeat(121);
+    for (const wrong of [
+      ...[
+        { name: 7 },
+        { title: long },
+        { questions: [] },
+        { questions: 'x' },
+        { questions: [null] },
+      ],
+      ...[{ questions: Array(7).fill(ballot.questions[0]) }],
+      ...[
+        { questions: [{ asks: 'x', options: [] }] },
+        { questions: [{ asks: 'x', options: [7] }] },
+      ],
+    ])
+      assert.equal(ballotOf({ ...ballot, ...wrong }), undefined, JSON.stringify(wrong));
+    assert.deepEqual(ballotOf({ ...ballot, more: 1 }), ballot);
+    for (const text of ['', '{', '{"vote":null}', '{"vote":{}}', JSON.stringify({ vote: ballot })])
+      assert.equal(ownBallotOf(text), null, text);
+    const chosen = [1, 'x'];
+    const own = ownBallotOf(JSON.stringify({ vote: { ...ballot, chosen } }));
+    assert.deepEqual(own, { ...ballot, chosen: [1, null] });
   });
 });
 
@@ -274,7 +386,51 @@ async function shows(url, holds) {
 
 const failing = { lesson: first.key, state: 'failed', failed: ['listens'], hand: true };
 
+const vote = (
+  /** @type {string} */ url,
+  /** @type {string} */ seat,
+  /** @type {object} */ what,
+  more = {},
+) =>
+  ask(url, '/vote', {
+    method: 'POST',
+    headers: { 'x-forkshop-seat': seat, 'content-type': 'application/json', ...more },
+    body: JSON.stringify(what),
+  });
+
 describe('the server of the board', () => {
+  test('takes a vote from a seat while one is open, counts it, and tells no page who has cast it', async (t) => {
+    const board = await serve(t, { awayMs: 1e6 });
+    const { url, code } = board;
+    const { seat } = JSON.parse((await take(url, code)).body);
+    let heard = 0;
+    board.follow(() => (heard += 1));
+    const mine = { name: ballot.name, question: 1, option: 2 };
+    assert.equal((await vote(url, seat, mine)).status, 409, 'none is open');
+    assert.equal((await say(url, seat, failing)).status, 204);
+    board.showVote(ballot);
+    const { status, body } = await say(url, seat, failing);
+    assert.deepEqual([status, JSON.parse(body).vote], [200, { ...ballot, chosen: [null, null] }]);
+    for (const none of ['', 'x', `${seat}x`])
+      assert.equal((await vote(url, none, mine)).status, 404, none);
+    assert.equal((await vote(url, seat, mine, { origin: 'http://example.com' })).status, 403);
+    assert.equal((await vote(url, seat, mine, { host: 'a.example' })).status, 403);
+    assert.equal((await vote(url, seat, { ...mine, name: 'x'.repeat(5_000) })).status, 413);
+    assert.equal((await vote(url, seat, { ...mine, option: 3 })).status, 409);
+    assert.equal((await vote(url, seat, mine)).status, 204);
+    assert.equal((await vote(url, seat, { ...mine, option: 1 })).status, 204);
+    assert.deepEqual(board.told().votes, { [ballot.name]: [null, null, 0, 1, 0] });
+    await until('it is told', () => heard > 0);
+    assert.equal(JSON.stringify(board.told()).includes('Ada'), false);
+    assert.equal(JSON.stringify(await shown(url)).includes(ballot.name), false);
+    board.showVote(null);
+    assert.equal((await vote(url, seat, mine)).status, 409, 'it is over');
+    const statuses = [];
+    for (let times = 0; times < 40; times += 1) statuses.push((await vote(url, seat, mine)).status);
+    assert.equal(statuses.at(-1), 429);
+    assert.deepEqual(board.told().votes[ballot.name], [null, null, 0, 1, 0]);
+  });
+
   test("shows learners who joined with the day's code, in upper or lower case, and who left", async (t) => {
     const { url, code, address } = await serve(t);
     assert.match(code, /^[A-Z2-9]{4}-[A-Z2-9]{4}$/);
@@ -466,8 +622,7 @@ describe("a learner's machine", () => {
   const start = {
     lesson: second.key,
     state: /** @type {const} */ ('reading'),
-    failed: [],
-    hand: false,
+    ...{ failed: [], kept: [], hand: false },
   };
 
   /** @param {Context} t @param {{ url: string, code: string }} board @param {object} [options] */
@@ -498,6 +653,24 @@ describe("a learner's machine", () => {
     assert.deepEqual(said, [`You are on the board at ${board.url} as Ada.`]);
   });
 
+  test('learns of a vote, casts it, and of its end', async (t) => {
+    const board = await serve(t, { awayMs: 1e6 });
+    const ballots = /** @type {any[]} */ ([]);
+    const onChange = () => void ballots.push(line.ballot()?.chosen ?? null);
+    const { line } = sit(t, board, { beatMs: 50, onChange });
+    await shows(board.url, ({ here }) => here === 1);
+    const mine = { name: ballot.name, question: 0, option: 1 };
+    assert.equal(await line.vote(mine), 'This vote is over.');
+    board.showVote(ballot);
+    await until('it is open', () => line.ballot());
+    assert.equal(await line.vote(mine), undefined);
+    assert.deepEqual(line.ballot(), { ...ballot, chosen: [1, null] });
+    board.showVote(null);
+    await until('it is over', () => line.ballot() === null);
+    assert.deepEqual(board.told().votes[ballot.name], [0, 1, null, null, null]);
+    assert.deepEqual(ballots, [null, [null, null], [1, null], null]);
+  });
+
   test('continues without a board, says so once, retries, and stops when its code is wrong', async (t) => {
     let tries = 0;
     const server = http.createServer((request, response) => {
@@ -519,7 +692,7 @@ describe("a learner's machine", () => {
   test('does not rejoin by itself after the instructor has freed its seat', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     let changes = 0;
-    const { line, said } = sit(t, board, { beatMs: 20, onSeat: () => (changes += 1) });
+    const { line, said } = sit(t, board, { beatMs: 20, onChange: () => (changes += 1) });
     const { seats } = await shows(board.url, ({ here }) => here === 1);
     const token = String(/"token" content="([\w-]+)"/.exec((await ask(board.url, '/')).body)?.[1]);
     const headers = { 'content-type': 'application/json', 'x-forkshop-token': token };
@@ -591,12 +764,20 @@ describe("a learner's machine", () => {
     await heard(4);
     line.hand();
     await heard(5);
+    await line.begin(first, 'server.js'); // what it has found stays found until it finds otherwise
+    await heard(6);
+    line.promise({ promise: { id: 'other', verdict: 'failed' } });
+    line.end({ verdict: 'failed' });
+    await heard(7);
+    const told = { lesson: first.key, failed: ['listens'], kept: ['other'] };
     assert.deepEqual(bodies, [
       ['POST', { name: 'Ada' }],
-      ['PUT', { lesson: second.key, state: 'reading', failed: [], hand: false }],
-      ['PUT', { lesson: first.key, state: 'checking', failed: [], hand: false }],
-      ['PUT', { lesson: first.key, state: 'failed', failed: ['listens'], hand: false }],
-      ['PUT', { lesson: first.key, state: 'failed', failed: ['listens'], hand: true }],
+      ['PUT', { lesson: second.key, state: 'reading', failed: [], kept: [], hand: false }],
+      ['PUT', { ...told, state: 'checking', failed: [], kept: [], hand: false }],
+      ['PUT', { ...told, state: 'failed', hand: false }],
+      ['PUT', { ...told, state: 'failed', hand: true }],
+      ['PUT', { ...told, state: 'checking', hand: true }],
+      ['PUT', { ...told, state: 'failed', failed: ['other'], kept: [], hand: true }],
     ]);
     const said = String(io.stdout.read());
     assert.match(said, /It hears:\n {2}a chosen name, the lesson, [^]*None of your files leaves/);
@@ -637,6 +818,8 @@ describe('the commands', () => {
       'board --host here': /"here" isn't one address/,
       'board --host 192.0.2.1 --port 0': /does not have the address 192\.0\.2\.1/,
       'board --port x': /isn't a port/,
+      'slides --board 0.0.0.0': /stands for all addresses of this machine/,
+      'slides --board 192.0.2.1 --port 0': /does not have the address 192\.0\.2\.1/,
     };
     for (const [line, pattern] of Object.entries(refused)) {
       const { code, stderr } = await dispatched(root, line.split(' '));

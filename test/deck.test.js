@@ -9,6 +9,8 @@ import { after, before, describe, test } from 'node:test';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
+import { setNotes } from '../lib/deck/notes.js';
+import { resultIn } from '../lib/deck/client/result.js';
 import { readDeck } from '../lib/deck/read-deck.js';
 import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/deck/export.js';
 import { publicAddress } from '../lib/deck/repository-address.js';
@@ -17,6 +19,7 @@ import { serveDeck } from '../lib/deck/serve.js';
 import { perform } from '../lib/deck/perform-demo.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
 import { until } from './nothing-left.js';
+import { plainText } from './plain-text.js';
 
 const NUMBER = /\d+(?:[.,]\d+)*/g;
 const head = '---\ntitle: One\n---\n\n';
@@ -104,7 +107,7 @@ describe('slides', () => {
     );
   });
 
-  test('a text that begins in bold is a large number, which appears with its step', (t) => {
+  test('a text that begins in bold is a large number, which is in its diagram, too', (t) => {
     const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
     const svg =
       '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
@@ -115,7 +118,7 @@ describe('slides', () => {
     const [{ slides }] = readDeck(root);
     assert.match(
       slides[0].html,
-      /<p class="headline fragment" data-fragment-index="2"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
+      /<p class="headline"><strong>4.02<\/strong><span> times.*<br>\n2 cores<\/span>/,
     );
     writeFileSync(join(root, 'slides/01-one/diagrams/a.svg'), svg.replace('4.17', '4.71'));
     assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
@@ -259,6 +262,75 @@ describe('slides', () => {
   });
 });
 
+test('in the notes what is said at a step is marked, and answers are apart', () => {
+  const step = (/** @type {number} */ at, /** @type {string} */ words) =>
+    `<span class="step" data-step="${at}">${words}</span>`;
+  const told = '<p>Look. One: <em>a</em>. Two: b.</p>\n<p>Three: c.</p>';
+  const marked = `<p>Look. ${step(1, 'One: <em>a</em>. ')}${step(2, 'Two: b.')}</p>\n<p>${step(3, 'Three: c.')}</p>`;
+  assert.equal(setNotes(told, false), marked);
+  assert.match(setNotes(told, true), /data-step="0">One/);
+  assert.equal(setNotes('<p>One and two: a.</p>', false), '<p>One and two: a.</p>');
+  assert.equal(
+    setNotes('<p>(So.) Why? (A (b), c.) Or “d”? (E.) Not (f).</p>', false),
+    '<p>(So.) Why? <span class="answer">(A (b), c.)</span> Or “d”? <span class="answer">(E.)</span> Not (f).</p>',
+  );
+  assert.equal(setNotes('<p>An aside. (This.) Why? (Open</p>', false).includes('answer'), false);
+});
+
+test('what the notes say at "One:", "Two:" are the steps of the slide, in order, and of all of them', () => {
+  const count = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
+    (text.match(pattern) ?? []).length;
+  for (const { id, html, notes } of readDeck(rootFolder).flatMap((chapter) => chapter.slides)) {
+    const said = [...notes.matchAll(/class="step" data-step="(\d+)"/g)].map(([, at]) => Number(at));
+    const first = html.includes('data-ballot="vote"') ? 0 : 1;
+    assert.deepEqual(
+      said,
+      [...said.keys()].map((index) => index + first),
+      id,
+    );
+    if (said.length === 0) continue;
+    const groups = new Set(html.match(/fragment-index="\d+"/g)).size;
+    const isCode = html.includes('fragment focus');
+    const rest = isCode ? count(html, /fragment focus/g) - 1 : groups; // at last all of the code
+    const items = count(html, /<li class="fragment"/g);
+    const isList = rest === 0;
+    assert.equal(said.at(-1), isList ? items : rest, id);
+  }
+});
+
+test('code on the wall has at most 9 rows of 52 columns, so that it is large and nothing wraps', () => {
+  const blocks = readDeck(rootFolder).flatMap(({ slides }) =>
+    slides.flatMap(({ id, html }) =>
+      [...html.matchAll(/<figure class="code[^]*?<\/figure>/g)].map(([code]) => {
+        const lines = [...code.matchAll(/<span class="line[^"]*">([^\n]*)<\/span>/g)];
+        const columns = Math.max(...lines.map(([, line]) => plainText(line).length));
+        return { id, rows: lines.length, columns };
+      }),
+    ),
+  );
+  assert.ok(blocks.length > 30);
+  assert.deepEqual(
+    blocks.filter(({ rows, columns }) => rows > 9 || columns > 52),
+    [],
+  );
+});
+
+test('a demo that answers a vote says so in few words, which its last sentence has', () => {
+  const voted = readDeck(rootFolder).flatMap(({ key, slides }) =>
+    slides.flatMap(({ html, demos }) => {
+      const [, result] = /data-vote="\d+" data-result="([^"]+)"/.exec(html) ?? [];
+      return result ? [{ key, name: demos[0], result }] : [];
+    }),
+  );
+  assert.ok(voted.length >= 5);
+  for (const { key, name, result } of voted) {
+    const file = join(rootFolder, 'slides', key, 'recordings', `${name}.json`);
+    const told = JSON.parse(readFileSync(file, 'utf8')).findLast(({ say }) => say).say;
+    const words = resultIn(told, result);
+    assert.ok(words.length > 3 && words.length <= 20, `${name}: "${words}" of "${told}"`);
+  }
+});
+
 test("a number that a slide calls measured appears in its lesson's text", () => {
   const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
   for (const { key, text } of listLessons(rootFolder)) {
@@ -303,7 +375,6 @@ describe('the server', () => {
       '/handout',
       '/script',
     ]) {
-      // prettier-ignore
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
       assert.match(
@@ -324,7 +395,11 @@ describe('the server', () => {
       (await ask(path)).body.match(/<section id=/g)?.length ?? 0;
     const half = readDeck(rootFolder, 'half').flatMap(({ slides }) => slides).length;
     assert.deepEqual(
-      [await countOf('/?plan=half'), await countOf('/speaker?plan=half'), await countOf('/print?plan=half')], // prettier-ignore
+      [
+        await countOf('/?plan=half'),
+        await countOf('/speaker?plan=half'),
+        await countOf('/print?plan=half'),
+      ],
       [half, half, half],
     );
     assert.ok((await countOf('/?plan=')) > half);
@@ -384,6 +459,52 @@ describe('the server', () => {
     }
     const headers = { 'x-forkshop-token': deck.token };
     assert.equal((await ask('/demos/no-such', { method: 'POST', headers })).status, 404);
+  });
+
+  test('opens a vote on the board with the token, and tells what the board counts', async (t) => {
+    const told = { here: 3, tasks: {}, votes: { a: [1, null] } };
+    /** @type {any[]} */
+    const opened = [];
+    let hear = () => {};
+    const board = /** @type {any} */ ({
+      told: () => told,
+      follow: (/** @type {() => void} */ tell) => (hear = tell),
+      showVote: (/** @type {any} */ ballot) => opened.push(ballot),
+    });
+    const server = await serveDeck({ root: rootFolder, board });
+    t.after(server.close);
+    const put = (/** @type {unknown} */ body, headers = { 'x-forkshop-token': server.token }) =>
+      fetch(`${server.url}vote`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const ballot = { name: 'a', title: 'A', questions: [{ asks: 'x', options: ['y', 'z'] }] };
+    const wrong = [
+      (await put(ballot, { 'x-forkshop-token': '' })).status,
+      (await put({ name: 'a' })).status,
+      (await put({ ...ballot, title: 'x'.repeat(9_000) })).status,
+    ];
+    assert.deepEqual([wrong, opened], [[403, 400, 413], []]);
+    assert.equal((await put(ballot)).status, 204);
+    assert.equal((await put({})).status, 204);
+    assert.deepEqual(opened, [ballot, null]);
+    const stream = await fetch(`${server.url}class`);
+    let text = '';
+    for await (const part of /** @type {any} */ (stream.body)) {
+      text += Buffer.from(part).toString();
+      if (!text.includes('data:')) continue;
+      if (text.includes('"here":4')) break;
+      told.here = 4;
+      hear();
+    }
+    assert.match(text, /data: {"here":3,"tasks":{},"votes":{"a":\[1,null\]}}/);
+    const alone = await fetch(`${deck.url}vote`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', 'x-forkshop-token': deck.token },
+      body: JSON.stringify(ballot),
+    });
+    assert.equal(alone.status, 400);
   });
 
   test('a demo reports what its timeline holds; stopped midway it leaves nothing', async () => {

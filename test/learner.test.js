@@ -198,27 +198,44 @@ describe('the server of the page', () => {
     assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
   });
 
-  test('a hand can be raised only after joining a board, and with the token', async () => {
+  test('a hand is raised, and a vote cast, only where a board was joined, and with the token', async () => {
     assert.equal((await ask('/hand/up', { method: 'POST' })).status, 404);
-    const hand = { isUp: false, isHeard: true };
+    assert.equal((await ask('/votes/a/0/1', { method: 'POST' })).status, 404);
+    const hand = { isUp: false, isHeard: true, ballot: null };
+    /** @type {object[]} */
+    const votes = [];
+    const vote = async (/** @type {{ option: number | null }} */ choice) => {
+      votes.push(choice);
+      return choice.option === 9 ? 'This vote is over.' : undefined;
+    };
     const joined = await serveLearner({
       ...{ root: rootFolder, lessons },
       learner: {
         ...makeLearner(),
-        hand: { told: () => hand, turn: (isUp) => void (hand.isUp = isUp) },
+        hand: { told: () => hand, turn: (isUp) => void (hand.isUp = isUp), vote },
       },
     });
-    const post = (/** @type {string} */ place, /** @type {string} */ token) =>
-      fetch(`${joined.url}hand/${place}`, {
+    const post = (/** @type {string} */ place, token = joined.token, about = 'hand') =>
+      fetch(`${joined.url}${about}/${place}`, {
         method: 'POST',
         headers: { 'x-forkshop-token': token },
       });
     assert.equal((await post('up', 'wrong')).status, 403);
     assert.equal(hand.isUp, false);
-    assert.equal((await post('up', joined.token)).status, 204);
-    assert.deepEqual((await stateOf(joined.url, second.key)).hand, { isUp: true, isHeard: true });
-    assert.equal((await post('down', joined.token)).status, 204);
+    assert.equal((await post('up')).status, 204);
+    assert.deepEqual((await stateOf(joined.url, second.key)).hand, { ...hand, isUp: true });
+    assert.equal((await post('down')).status, 204);
     assert.equal(hand.isUp, false);
+    assert.equal((await post('a/0/1', 'wrong', 'votes')).status, 403);
+    for (const path of ['a/0/1', 'a/1/none'])
+      assert.equal((await post(path, joined.token, 'votes')).status, 204);
+    const late = await post('a/0/9', joined.token, 'votes');
+    assert.deepEqual([late.status, await late.text()], [409, 'This vote is over.\n']);
+    assert.deepEqual(votes, [
+      { name: 'a', question: 0, option: 1 },
+      { name: 'a', question: 1, option: null },
+      { name: 'a', question: 0, option: 9 },
+    ]);
     await joined.close();
   });
 

@@ -2,17 +2,23 @@
  * A class as the board knows it: who has joined, and what each learner's machine has said last. In memory only. Of what is
  * said nothing is kept but names and what this machine knows by itself: keys of lessons, ids of promises.
  *
- * @typedef {{ key: string, number: number, title: string, promises: Record<string, string> }} Subject  a lesson
+ * @typedef {object} Subject  a lesson
+ * @property {string} key
+ * @property {number} number
+ * @property {string} title
+ * @property {Record<string, string>} promises  id → sentence
+ * @property {Record<string, number>} [taskOf]  id → the task that it belongs to
  * @typedef {'reading' | 'checking' | 'passed' | 'failed' | 'inconclusive'} State
  *
  * @typedef {object} Report  what a machine says
  * @property {string} lesson  its key
  * @property {State} state
  * @property {string[]} failed  ids of promises
+ * @property {string[]} kept  ids of promises that held when they were judged last
  * @property {boolean} hand  is it raised?
  */
 import { randomBytes } from 'node:crypto';
-import { classOf, seatsOf } from './roster-views.js';
+import { classOf, progressOf, seatsOf } from './roster-views.js';
 import { looksOf } from './learner-names.js';
 
 /**
@@ -20,7 +26,7 @@ import { looksOf } from './learner-names.js';
  * @type {string}
  */
 export const HEARD =
-  'a chosen name, the lesson, how its check went, failed promises, a raised hand';
+  'a chosen name, the lesson, how its check went, which promises hold or fail, a raised hand, votes';
 
 export const BOARD_PORT = 4020;
 const MOST_SEATS = 120;
@@ -104,6 +110,7 @@ export function createRoster({ lessons, awayMs, now = () => performance.now() })
         isAway(seat) || seat.wasAway || JSON.stringify(seat.report) !== JSON.stringify(report);
       if (report.hand && !seat.report?.hand) seat.handMs = now();
       Object.assign(seat, { heardMs: now(), wasAway: false, report });
+      seat.kept = { ...seat.kept, [report.lesson]: report.kept };
       return isNew;
     },
     leave(/** @type {string} */ key) {
@@ -118,6 +125,7 @@ export function createRoster({ lessons, awayMs, now = () => performance.now() })
       return gone.length > 0;
     },
     told: () => ({ ...classOf(all(), lessons), seats: seatsOf(all()), most: MOST_SEATS }),
+    progress: () => progressOf(all(), lessons),
   };
 }
 
@@ -128,8 +136,12 @@ export function createRoster({ lessons, awayMs, now = () => performance.now() })
  */
 export function reportOf(body, lessons) {
   const lesson = lessons.find(({ key }) => key === body?.lesson);
-  const { state, failed, hand } = body ?? {};
-  if (!lesson || !STATES.includes(state) || !Array.isArray(failed)) return undefined;
-  const known = Object.keys(lesson.promises).filter((id) => failed.includes(id));
-  return { lesson: lesson.key, state, failed: known, hand: hand === true };
+  const { state, failed, kept = [], hand } = body ?? {};
+  if (!lesson || !STATES.includes(state) || ![failed, kept].every(Array.isArray)) return undefined;
+  const known = (/** @type {unknown[]} */ ids) =>
+    Object.keys(lesson.promises).filter((id) => ids.includes(id));
+  return {
+    ...{ lesson: lesson.key, state, failed: known(failed), kept: known(kept) },
+    hand: hand === true,
+  };
 }

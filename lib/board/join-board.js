@@ -2,16 +2,16 @@
  * A learner's machine on the board of a class: says where the learner is, again every few seconds. Where the board is not to
  * be reached, that is said once, and tried again quietly: nothing waits for it.
  */
-import { visible } from '../verdict/visible.js';
+import { createAsking } from './ask-board.js';
 import { nameOf } from './learner-names.js';
+import { ownBallotOf } from './votes.js';
 
-const BEAT_MS = 10_000;
-const LIMIT_MS = 5_000;
+const BEAT_MS = 3_000; // a vote that is opened is on the learner's page that soon
 const LEAVE_MS = 1_000;
-const MOST_BYTES = 400; // of an answer: it comes from elsewhere
 const FINAL = [400, 403, 404]; // it will not be otherwise in ten seconds
 
 /** @typedef {import('./class-roster.js').Report} Report */
+/** @typedef {import('./votes.js').OwnBallot} OwnBallot */
 
 /**
  * @param {object} options
@@ -20,41 +20,29 @@ const FINAL = [400, 403, 404]; // it will not be otherwise in ten seconds
  * @param {string} options.name
  * @param {Report} options.report  at first
  * @param {(line: string) => void} options.say
- * @param {() => void} [options.onSeat]  told when the board has given a seat, or has forgotten it
+ * @param {() => void} [options.onChange]  told when the board has given a seat, or has forgotten it, or when a vote was opened
+ *   or is over
  * @param {number} [options.beatMs]  how often it is said again
  * @param {number} [options.waitMs]  for an answer
- * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, isSeated: () => boolean, close: () => Promise<void> }}
- *   isSeated: is there a seat on the board?
+ * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, isSeated: () => boolean,
+ *   ballot: () => OwnBallot | null, vote: (choice: { name: string, question: number, option: number | null }) => Promise<string | undefined>,
+ *   close: () => Promise<void> }}
+ *   isSeated: is there a seat on the board? ballot: the vote that is open, if one is; vote: why the vote does not count, if so
  */
-export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
-  const { beatMs = BEAT_MS, waitMs = LIMIT_MS } = timing;
+export function joinBoard({ url, code, name, report, say, onChange, ...timing }) {
+  const { beatMs = BEAT_MS, waitMs } = timing;
+  const { ask, stop } = createAsking(url, waitMs);
   let seat = '';
+  /** @type {OwnBallot | null} */
+  let ballot = null;
   let isDue = false;
   let isOver = false;
   const said = new Set();
-  let stop = () => {};
 
   const sayOnce = (/** @type {string} */ words) => {
     if (!said.has(words) && !isOver) say(words);
     said.add(words);
   };
-
-  /** @param {string} method  @param {string} path  @param {Record<string, string>} headers  @param {object} [body] */
-  async function ask(method, path, headers, body, limitMs = waitMs) {
-    const abort = new AbortController();
-    stop = () => abort.abort();
-    const timer = setTimeout(stop, limitMs);
-    try {
-      const response = await fetch(new URL(path, url), {
-        ...{ method, redirect: 'error', body: body && JSON.stringify(body) },
-        headers: { ...headers, 'content-type': 'application/json' },
-        signal: abort.signal,
-      });
-      return { status: response.status, text: await shortText(response) };
-    } finally {
-      clearTimeout(timer);
-    }
-  }
 
   async function takeSeat() {
     const { status, text } = await ask('POST', 'seats', { 'x-forkshop-code': code }, { name });
@@ -63,7 +51,7 @@ export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
       if (typeof given.seat !== 'string' || !/^[\w-]{1,100}$/.test(given.seat))
         throw new Error(text);
       seat = given.seat;
-      onSeat?.();
+      onChange?.();
       sayOnce(`You are on the board at ${url} as ${nameOf(given.name) ?? name}.`);
       return true;
     }
@@ -77,21 +65,31 @@ export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
     sayOnce(`You are no longer on the board: ${text} npm start goes on without it.`);
     isOver = true;
     seat = '';
-    onSeat?.();
+    ballot = null;
+    onChange?.();
+  }
+
+  /** Only what changes is told: it is said every few seconds. */
+  function takeBallot(/** @type {OwnBallot | null} */ told) {
+    const isOther = JSON.stringify(told) !== JSON.stringify(ballot);
+    ballot = told;
+    if (isOther) onChange?.();
   }
 
   async function put() {
     const { status, text } = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
     if (status === 400) sayOnce(`The board says: ${text}`);
     if (status === 410) giveUp(text);
+    if (status < 300) takeBallot(status === 200 ? ownBallotOf(text) : null);
     return status;
   }
 
   async function sayNow() {
     if (!seat && !(await takeSeat())) return;
     if ((await put()) !== 404) return;
-    seat = ''; // the board has begun anew
-    onSeat?.();
+    seat = ''; // the board has been started again
+    takeBallot(null);
+    onChange?.();
     if (!isOver && (await takeSeat())) await put();
   }
 
@@ -114,6 +112,17 @@ export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
   return {
     report: () => report,
     isSeated: () => seat !== '',
+    ballot: () => ballot,
+    async vote({ name, question, option }) {
+      const headers = { 'x-forkshop-seat': seat };
+      const { status, text } = await ask('POST', 'vote', headers, { name, question, option }).catch(
+        () => ({ status: 0, text: `The board at ${url} cannot be reached.` }),
+      );
+      if (status !== 204) return text || 'The board did not take it.';
+      if (ballot?.name === name)
+        takeBallot({ ...ballot, chosen: ballot.chosen.with(question, option) });
+      return undefined;
+    },
     tell(changed) {
       report = { ...report, ...changed };
       speak();
@@ -129,16 +138,4 @@ export function joinBoard({ url, code, name, report, say, onSeat, ...timing }) {
         );
     },
   };
-}
-
-/** What a board says in one line; whatever else answers there is none. */
-async function shortText(response) {
-  const length = Number(response.headers.get('content-length') ?? Infinity);
-  const isOurs = /^(text\/plain|application\/json)/.test(
-    response.headers.get('content-type') ?? '',
-  );
-  if (isOurs && length <= MOST_BYTES)
-    return visible((await response.text()).trim()).replaceAll('\n', ' ');
-  await response.body?.cancel();
-  return 'What answers there is not a board.';
 }

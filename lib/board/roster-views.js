@@ -9,7 +9,9 @@
  * @property {boolean} away
  * @property {any} [handMs]  when the hand was raised
  * @property {any} [report]  a Report, what was said last, if anything was
+ * @property {any} [kept]  by the key of a lesson: the promises that held when they were judged last
  */
+import { tasksOf } from '../lessons/tasks.js';
 
 const byName = new Intl.Collator('en', { numeric: true }).compare;
 
@@ -48,6 +50,26 @@ function rowOf({ number, title, promises }, seats) {
     learners: learners.sort((a, b) => byName(a.name, b.name)),
     fails: fails.sort((a, b) => b.count - a.count),
   };
+}
+
+/**
+ * How far a class has come, in numbers alone.
+ * @param {Seat[]} seats
+ * @param {Subject[]} lessons
+ * @returns {{ here: number, tasks: Record<string, { number: number, name: string, count: number }[]> }}  here: how many
+ *   machines; tasks: by the key of a lesson: how many of these have each of its tasks
+ */
+export function progressOf(seats, lessons) {
+  const here = seats.filter(({ report, away }) => report && !away);
+  const countOf = ({ promises }, key) =>
+    here.filter(({ kept }) => promises.every((id) => kept[key]?.includes(id))).length;
+  const tasks = lessons.map(({ key, taskOf = {} }) => [
+    key,
+    tasksOf(taskOf, '').map(({ number, name, promises }) => {
+      return { number, name, count: countOf({ promises }, key) };
+    }),
+  ]);
+  return { here: here.length, tasks: Object.fromEntries(tasks) };
 }
 
 /**

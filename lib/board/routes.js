@@ -26,12 +26,13 @@ const plain = (code) => code.toUpperCase().replaceAll('-', '');
  * @param {object} options
  * @param {ReturnType<typeof import('./class-roster.js').createRoster>} options.seats
  * @param {import('./class-roster.js').Subject[]} options.subjects
+ * @param {ReturnType<typeof import('./votes.js').createVotes>} options.votes
  * @param {string} options.code
  * @param {() => void} options.tell  the board shows something else now
  * @param {() => number} options.now  in ms
  * @returns {import('express').Router}
  */
-export function joining({ seats, subjects, code, tell, now }) {
+export function joining({ seats, subjects, votes, code, tell, now }) {
   const app = express.Router();
   const rates = Object.fromEntries(
     Object.entries(RATES).map(([name, rate]) => [name, createRateLimiter({ ...rate, now })]),
@@ -83,6 +84,14 @@ export function joining({ seats, subjects, code, tell, now }) {
         'This lesson is not known here; is it the same version of the workshop?',
       );
     if (seats.tell(response.locals.seat, report)) tell();
+    const vote = votes.openTo(response.locals.seat);
+    if (vote) response.json({ vote });
+    else response.status(204).end();
+  });
+  app.post('/vote', slowly, demandSeat, json, (request, response) => {
+    if (!votes.cast(response.locals.seat, request.body ?? {}))
+      return refuse(response, 409, 'This vote is over.');
+    tell();
     response.status(204).end();
   });
   app.delete('/seat', slowly, demandSeat, (request, response) => {

@@ -3,12 +3,26 @@
  * listens at the address that was told, which takes what they say and gives out nothing.
  *
  * @typedef {import('../lessons/catalog.js').Lesson} Lesson
+ *
+ * @typedef {object} Board
+ * @property {string} url  of the board's page
+ * @property {string} address  where to join
+ * @property {string} code
+ * @property {() => number} watching  how many pages listen
+ * @property {(ballot: import('./votes.js').Ballot | null) => void} showVote  opens a vote, or ends the one that is open
+ * @property {() => Told} told  the class in numbers
+ * @property {(hear: () => void) => void} follow  told whenever these may be others
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {ReturnType<typeof import('./roster-views.js').progressOf> & { votes: Record<string, (number | null)[]> }} Told  votes:
+ *   by the name of each, how many chose each option, question after question
  */
 import { randomInt } from 'node:crypto';
 import { checkFile, loadCheck } from '../check/definitions.js';
 import { boardPage } from './page.js';
 import { joining, json } from './routes.js';
 import { createRoster } from './class-roster.js';
+import { createVotes } from './votes.js';
 import { LOOPBACK, demandToken, openServer, send } from '../web/server.js';
 import { createStream } from '../web/event-stream.js';
 
@@ -30,29 +44,29 @@ const CODE_LENGTH = 8;
  * @param {number} [options.port]  0: any that is free
  * @param {number} [options.awayMs]  after such a silence somebody is away
  * @param {() => number} [options.now]  in ms; a test has its own clock
- * @returns {Promise<{ url: string, address: string, code: string, watching: () => number, close: () => Promise<void> }>}
- *   url: of the board's page; address: where to join
+ * @param {(port: number) => string} [options.another]  what to do when the port is taken
+ * @returns {Promise<Board>}
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken, or no such address is here
  */
-export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...time }) {
-  const { awayMs = AWAY_MS, now = () => performance.now() } = time;
+export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...rest }) {
+  const { awayMs = AWAY_MS, now = () => performance.now(), another = anotherPort } = rest;
   const code = newCode();
   const subjects = await Promise.all(lessons.map((lesson) => subjectOf(root, lesson)));
   const seats = createRoster({ lessons: subjects, awayMs, now });
+  const votes = createVotes(seats.has);
   const pages = createStream(() => seats.told());
+  /** @type {(() => void)[]} */
+  const following = [pages.tell];
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const tell = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      pages.tell();
+      for (const hear of following) hear();
     }, CALM_MS);
   };
-  const door = joining({ seats, subjects, code, tell, now });
-  const common = {
-    limits: LIMITS,
-    another: (/** @type {number} */ taken) => `Another: npm run board -- --port ${taken + 1}`,
-  };
+  const door = joining({ seats, subjects, votes, code, tell, now });
+  const common = { limits: LIMITS, another };
   const isForAll = host !== LOOPBACK;
   let address = '';
   const own = await openServer({
@@ -82,7 +96,9 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   address = new URL((others ?? own).url).host;
   const sweeper = setInterval(() => seats.sweep() && tell(), awayMs / 4).unref();
   return {
-    ...{ url: own.url, address, code, watching: pages.watching },
+    ...{ url: own.url, address, code, watching: pages.watching, showVote: votes.show },
+    told: () => ({ ...seats.progress(), votes: votes.counts() }),
+    follow: (hear) => void following.push(hear),
     async close() {
       clearInterval(sweeper);
       clearTimeout(timer);
@@ -92,9 +108,13 @@ export async function serveBoard({ root, lessons, host = LOOPBACK, port = 0, ...
   };
 }
 
+const anotherPort = (/** @type {number} */ taken) =>
+  `Another: npm run board -- --port ${taken + 1}`;
+
 async function subjectOf(root, { key, number, title }) {
-  const { promises } = await loadCheck(checkFile(root, key)).catch(() => ({ promises: {} })); // told when it is run
-  return { key, number, title, promises };
+  const nothing = { promises: {}, taskOf: {} }; // told when it is run
+  const { promises, taskOf } = await loadCheck(checkFile(root, key)).catch(() => nothing);
+  return { key, number, title, promises, taskOf };
 }
 
 /** Eight letters and digits, as in K7QM-3XPD. */

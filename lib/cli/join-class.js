@@ -72,9 +72,10 @@ async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} *
  * Joins the board, and reports each check to it.
  * @param {Joining} joining
  * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: the current one; onChange: called when the board
- *   has accepted or lost this learner
- * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand }>}  hand: raises
- *   or lowers it; without an argument, toggles it
+ *   has accepted or lost this learner, and when a vote opens or closes
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand,
+ *   vote: ReturnType<typeof import('../board/join-board.js').joinBoard>['vote'] }>}  hand: raises or lowers it; without an
+ *   argument, toggles it
  */
 export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../board/join-board.js');
@@ -84,25 +85,30 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const report = {
     lesson: lesson.key,
     state: /** @type {const} */ ('reading'),
-    failed: [],
-    hand: false,
+    ...{ failed: [], kept: [], hand: false },
   };
-  const line = joinBoard({ url, code, name, report, say, onSeat: onChange });
+  const line = joinBoard({ url, code, name, report, say, onChange });
   /** @type {string[]} */
   let failed = [];
+  /** @type {Set<string>} what this lesson's checks have found, as long as none has found otherwise */
+  const kept = new Set();
   return {
     begin({ key }) {
       failed = [];
       const isOther = line.report().lesson !== key;
-      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed }) });
+      if (isOther) kept.clear();
+      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed, kept: [] }) });
     },
     program() {},
     promise({ promise: { id, verdict } }) {
       if (verdict === 'failed') failed.push(id);
+      if (verdict === 'failed') kept.delete(id);
+      if (verdict === 'passed') kept.add(id);
     },
     end: (/** @type {any} */ { verdict, fault }) =>
-      line.tell({ state: fault ? 'inconclusive' : verdict, failed }),
-    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated() }),
+      line.tell({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept] }),
+    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated(), ballot: line.ballot() }),
+    vote: line.vote,
     hand(hand = !line.report().hand) {
       if (hand === line.report().hand) return;
       line.tell({ hand });

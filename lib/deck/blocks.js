@@ -50,7 +50,10 @@ function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) 
     throw faultIn(context.path, 'A demo needs a name, and a text that says what is to be seen.');
   context.demos.push(name);
   const [, row] = /\bvote=(\d+)/.exec(settings.join(' ')) ?? [];
-  const vote = row ? ` data-vote="${row}"` : '';
+  const [, result] = /\bresult="([^"]+)"/.exec(settings.join(' ')) ?? [];
+  if (row && !result)
+    throw faultIn(context.path, `The demo ${name} has a vote, and no result="* of 120".`);
+  const vote = row ? ` data-vote="${row}" data-result="${escapeHtml(result ?? '')}"` : '';
   return (
     `<figure class="demo" data-demo="${escapeHtml(name)}"${vote}><div class="desk">` +
     `<button type="button" class="run">Run</button><p class="status" role="status">${escapeHtml(text)}</p></div>` +

@@ -13,6 +13,7 @@ import { readDeck } from './read-deck.js';
 import { deckPage, speakerPage } from './pages.js';
 import { readRecordings } from './recordings.js';
 import { revealFolder, serveDeck } from './serve.js';
+import { fonts } from '../web/fonts.js';
 import { clientFolder } from '../web/server.js';
 import { handoutSheets, scriptSheets } from './sheets.js';
 
@@ -152,6 +153,7 @@ export function exportHtml({ root, folder, plan }) {
     write(`recordings/${name}.json`, JSON.stringify(messages));
   for (const room of ['deck', 'web'])
     cpSync(clientFolder(room), join(folder, room, 'client'), { recursive: true });
+  for (const [name, file] of Object.entries(fonts)) cpSync(file, join(folder, 'fonts', name));
   for (const name of ['reveal.mjs', 'reveal.css', 'reset.css']) {
     mkdirSync(join(folder, 'reveal'), { recursive: true });
     cpSync(join(revealFolder, name), join(folder, 'reveal', name));

@@ -4,8 +4,9 @@
  *     **4.02** times as fast (95 %: 3.86 to 4.17)
  *     2 cores (AMD EPYC), Node 20.20.2, 20 November 2026
  *
- * What is bold is set large; beside it stands what it is a number of, and below that where it was measured. It is a quote: each
- * number of its first line has to stand in the slide's diagram or table, too.
+ * What is bold is set large; below it stands what it is a number of, with its interval, and where it was measured. It is a
+ * quote: each number of its first line has to stand in the slide's diagram or table, too. It is alone on the slide until the
+ * diagram's first step (theme.css).
  */
 
 /** @typedef {import('markdown-it').Token} Token */
@@ -15,20 +16,20 @@ const HEADING = 3; // tokens
 /**
  * Sets the large number of a slide, if it has one.
  * @param {Token[]} tokens  of the slide, from its heading on
- * @returns {{ large: string, numbers: string[] }}  what is set large, and the numbers of its line; empty where there is none
+ * @returns {string[]}  the numbers of its line; none where it has no large number
  */
 export function setHeadline(tokens) {
   const [open, inline] = tokens.slice(HEADING);
   const [line] = (inline?.content ?? '').split('\n');
   const [, large = ''] = /^\*\*([^*]*\d[^*]*)\*\*/.exec(line) ?? [];
-  if (open?.type !== 'paragraph_open' || !large) return { large: '', numbers: [] };
+  if (open?.type !== 'paragraph_open' || !large) return [];
   open.attrJoin('class', 'headline');
   const children = inline.children ?? [];
   const end = children.findIndex(({ type }) => type === 'strong_close') + 1;
   const [before, after] = [children.slice(0, end), children.slice(end)];
   for (const one of after) if (one.type === 'softbreak') one.type = 'hardbreak';
   inline.children = [...before, markOf(inline, '<span>'), ...after, markOf(inline, '</span>')];
-  return { large, numbers: line.match(/\d[\d.,]*\d|\d/g) ?? [] };
+  return line.match(/\d[\d.,]*\d|\d/g) ?? [];
 }
 
 function markOf(/** @type {Token} */ { constructor: Token }, /** @type {string} */ content) {
@@ -47,17 +48,3 @@ export function missingIn(html, numbers) {
 
 /** Without the stop or comma that ends a sentence. */
 const plain = (/** @type {string} */ text) => text.replace(/[.,]+$/, '');
-
-/**
- * It comes with the step of the diagram that shows it, if one does.
- * @param {string} html  of the whole slide
- * @param {string} large  what is set large
- */
-export function withItsStep(html, large) {
-  const [diagram] = html.split('</svg>');
-  const [, ...groups] = diagram.split('data-fragment-index="');
-  const group = groups.find((one) => one.replace(/<[^>]*>/g, ' ').includes(large));
-  if (!large || group === undefined) return html;
-  const step = `data-fragment-index="${parseInt(group, 10)}"`;
-  return html.replace('<p class="headline"', `<p class="headline fragment" ${step}`);
-}

@@ -47,6 +47,7 @@ function cockpit(choices, base = '/') {
   return `<header><div><h1>Speaker</h1><p id="alone" role="status">The deck is not open in this browser. <a href="${base}" target="forkshop-wall">Open it</a></p><p id="place"></p></div>
 <p class="times"><span class="quiet">now <span id="time"></span></span>
 <span class="quiet">elapsed <span id="clock">0:00</span></span>
+<span class="quiet">this slide <span id="slide-time"></span></span>
 <span id="pace"></span><span id="finish"></span></p>
 <div class="tools"><label>Plan <select id="plan">${choices}</select></label>
 <label>Start <input id="start" type="time"></label><button type="button" id="on-time">I’m on time here</button>
@@ -61,7 +62,7 @@ ${button('forward', 'Forward')}${button('find', 'Find')}${button('overview', 'Ov
 <button type="button" id="larger" aria-label="A+: larger notes">A+</button></div>
 <div id="talk" role="region" aria-label="Notes" tabindex="0"></div>
 <section class="desk" aria-label="For the class"><div id="demo"><p id="says"></p><p id="presses" class="row"></p></div>
-<div id="hands"><h2>Hands, for the slide with the answers</h2><div id="boxes"></div></div>
+<div id="hands"><h2>Votes: what you type here counts in place of taps</h2><div id="boxes"></div></div>
 <p class="row"><label>Minutes <input id="minutes" type="number" min="1" max="180"></label>${button('turn', 'Count down')}
 ${button('break', 'Break')}${button('more', '+1 min')}${button('end', 'End')}<span id="left" role="timer"></span></p></section></div></main>
 <dialog id="finder" aria-label="Find a slide"><form>

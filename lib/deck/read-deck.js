@@ -5,10 +5,11 @@
  * end in `{minutes=20 steps large}` (steps: the items of its lists come one by one; large: it is short, so all of it is set larger), or in `{read}`: it is on no wall,
  * but on paper; and `answer` says that it gives an answer away, so learners' paper lacks it. One whose heading begins with "Your turn" is in the class's hands; what follows a paragraph "Note:" is for the speaker, and there a paragraph
  * "**Bridge:** ..." leads to the lesson that comes next in the whole deck. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps, and with `starter` is made of the starter's region first; one that says
- * `demo name` is a live demo, and its text says what is to be seen (`vote=2`: it answers the second row of the chapter's vote); `spot name` shows an answer of the catalogue as a change,
+ * `demo name` is a live demo, and its text says what is to be seen (`vote=2 result="* of 120"`: it answers the second row of the chapter's vote, with that of its last sentence); `spot name` shows an answer of the catalogue as a change,
  * and Run has it judged; `lessons question` and `lessons build` list those of the plan; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
  * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
- * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js).
+ * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js). In the notes "One: ...", "Two: ..." are said at the steps of the slide, and a
+ * sentence in brackets after a question is its answer (notes.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -41,8 +42,9 @@ import { lessonPaths } from '../lessons/lesson-paths.js';
 import { UsageError } from '../common/usage-error.js';
 import { faultIn, renderFence, renderImage } from './blocks.js';
 import { tellTheDay } from './day.js';
-import { missingIn, setHeadline, withItsStep } from './headline.js';
+import { missingIn, setHeadline } from './headline.js';
 import { createMarkdown, makeCornersCells } from '../web/markdown.js';
+import { setNotes } from './notes.js';
 import { planNamed } from './plans.js';
 
 /**
@@ -100,17 +102,19 @@ function renderSlides(/** @type {string} */ text, source) {
     const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
     makeCornersCells(content);
-    const { large, numbers } = setHeadline(content);
-    const html = withItsStep(render(content), large);
+    const numbers = setHeadline(content);
+    const html = render(content);
     const missing = missingIn(html, numbers);
     if (missing)
       throw faultIn(source.path, `"${about.heading}": ${missing} isn't in its diagram or table.`);
     const { demos, isSolution } = context;
     if (about.isReading && demos.length > 0)
       throw faultIn(source.path, `"${about.heading}" is only read, and has a demo.`);
-    const isAnswer = about.isAnswer || context.isAnswer || large !== '';
+    const isAnswer = about.isAnswer || context.isAnswer || numbers.length > 0;
     const id = `${source.key}-${index + 1}`;
-    return { id, ...about, html, notes: render(notes), demos, isSolution, isAnswer };
+    const isVote = html.includes('data-ballot="vote"');
+    const spoken = setNotes(render(notes), isVote);
+    return { id, ...about, html, notes: spoken, demos, isSolution, isAnswer };
   });
 }
 

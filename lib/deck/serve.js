@@ -9,6 +9,8 @@ import { deckPage, printPage, speakerPage } from './pages.js';
 import { watchCrowd } from '../measure/conditions.js';
 import { preflightForPage } from './preflight.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
+import { ballotOf } from '../board/votes.js';
+import { createStream } from '../web/event-stream.js';
 import { demandToken, openServer, send } from '../web/server.js';
 import { handoutPage, scriptPage } from './sheets.js';
 import { perform } from './perform-demo.js';
@@ -17,24 +19,30 @@ const CALM_MS = 80; // an editor writes a file in several steps
 export const revealFolder = dirname(createRequire(import.meta.url).resolve('reveal.js'));
 
 /**
- * @param {{ root: string, port?: number, plan?: string }} options  port 0: any that is free; plan: the name of the one that is shown
- *   where an address (`/?plan=half`) names no other
+ * @param {{ root: string, port?: number, plan?: string, board?: import('../board/serve.js').Board }} options  port 0: any that is
+ *   free; plan: the name of the one that is shown where an address (`/?plan=half`) names no other; board: of the class
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
  * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
  */
-export async function serveDeck({ root, port = 0, plan }) {
+export async function serveDeck({ root, port = 0, plan, board }) {
   const performances = new Set();
+  const speakers = createStream(() => board?.told() ?? {});
+  board?.follow(speakers.tell);
   watchCrowd(); // the speaker's page asks how busy it was before
   const server = await openServer({
     room: 'deck',
     port,
     another: (taken) => `Choose another: npm run slides -- --port ${taken + 1}`,
-    mount: (app, token) => mountDeck(app, { root, plan, token, performances }),
+    mount: (app, token) => {
+      mountDeck(app, { root, plan, token, performances });
+      mountClass(app, { token, board, speakers });
+    },
   });
   return {
     ...server,
     async close() {
       for (const { end } of performances) end.abort();
+      speakers.close();
       await Promise.all([...performances].map(({ done }) => done));
       await server.close();
     },
@@ -72,6 +80,18 @@ function mountDeck(app, { root, plan, token, performances }) {
     answerDemo({ root, performances, request, response }),
   );
   app.get('/changes', (request, response) => followChanges(root, response));
+}
+
+/** The class, for the speaker's window: what the board counts, and the vote that the slide on the wall opens. */
+function mountClass(app, { token, board, speakers }) {
+  app.get('/class', (request, response) => speakers.add(response));
+  app.put('/vote', demandToken(token), express.json({ limit: '4kb' }), (request, response) => {
+    const ballot = request.body?.name === undefined ? null : ballotOf(request.body);
+    if (!board || ballot === undefined)
+      return void response.status(400).type('text').send('That is no vote.\n');
+    board.showVote(ballot);
+    response.status(204).end();
+  });
 }
 
 /** Performs a demo; its watcher gets a JSON object a line, and when he goes, it ends. */

@@ -25,26 +25,44 @@ const FENCE = /^```spot[ \t]+(\S+)/gm;
 export function readSpot(root, key, name) {
   const answer = findAnswer(root, key, name);
   const figures = changesOf(root, key, answer).map(({ file, hunks }) => {
-    const parts = hunks.map((hunk) => withoutBlankEnds(hunk.lines));
+    const parts = hunks.map((hunk) => outdented(withoutBlankEnds(hunk.lines)));
     const html = parts.map((lines) => lines.map(lineOf).join('\n')).join('\n<i>⋮</i>\n');
     return { file, html, measure: measureOf(parts.flat()) };
   });
   return { demo: demoName(key, name), figures };
 }
 
-/** A blank line around a change tells nothing. */
+/** A line without a word around a change tells nothing. */
 function withoutBlankEnds(/** @type {string[]} */ lines) {
-  const tells = (/** @type {string} */ line) => line.trim() !== '';
+  const tells = (/** @type {string} */ line) => /\w/.test(line);
   return lines.slice(lines.findIndex(tells), lines.findLastIndex(tells) + 1);
 }
 
-const COLUMNS = 92; // of a wall
+/** As far left as all of them go, behind their signs. */
+function outdented(/** @type {string[]} */ lines) {
+  const depths = lines.filter((line) => line.trim()).map((line) => line.slice(1).search(/\S/));
+  const least = Math.min(...depths);
+  return lines.map((line) => line[0] + line.slice(1 + least));
+}
+
+const COLUMNS = 52; // of a wall
 const KINDS = { '+': 'added', '-': 'removed' };
-/** What stays as it is may be cut: it only tells where we are. */
+/** What stays as it is may be cut: it only tells where we are. A line that is changed goes on in the next. */
 function lineOf(/** @type {string} */ line) {
   const kind = KINDS[line[0]];
-  const text = kind || line.length <= COLUMNS ? line : `${line.slice(0, COLUMNS - 1)}…`;
-  return `<span class="line ${kind ?? ''}">${escapeHtml(text)}</span>`;
+  const isCut = !kind && line.length > COLUMNS;
+  const rows = kind ? fold(line) : [isCut ? `${line.slice(0, COLUMNS - 1)}…` : line];
+  return rows.map((row) => `<span class="line ${kind ?? ''}">${escapeHtml(row)}</span>`).join('\n');
+}
+
+/** Below itself, further in, from the last place that fits and ends a part. @param {string} line  @returns {string[]} */
+function fold(line) {
+  if (line.length <= COLUMNS) return [line];
+  const indent = line.slice(1).search(/\S/) + 4;
+  const ends = [...line.matchAll(/(?<=[,;|&>]) /g)].map(({ index }) => index);
+  const at = ends.findLast((end) => end > indent && end <= COLUMNS);
+  if (at === undefined) return [line];
+  return [line.slice(0, at), ...fold(`${line[0]}${' '.repeat(indent)}${line.slice(at + 1)}`)];
 }
 
 /** How the demo is called that judges an answer of a lesson. */

@@ -22,7 +22,7 @@ export function lessonPage(lesson, { lessons, current, passed, hints, token, isJ
 ${pills(lesson, about)}
 <p id="status"><a class="to-text" href="#text">Text</a> <a class="to-verdict" href="#verdict">Not checked yet</a></p></header>
 <p id="followed" class="note" role="status" hidden></p>
-<div class="columns">
+${isJoined ? ballot : ''}<div class="columns">
 <main id="text" data-lesson="${key}" data-number="${number}">
 <p class="where">${where(lesson, about)}</p>
 ${renderText(lesson)}
@@ -84,6 +84,8 @@ ${isAsked(lesson) ? prediction(lesson) : ''}
 const UNITS = { ms: 'milliseconds', s: 'seconds', times: 'times' };
 
 const hand = '<button type="button" id="hand">Raise your hand</button> ';
+
+const ballot = '<section id="ballot" aria-labelledby="ballot-title" hidden></section>\n';
 
 const prediction = ({
   predicts,

@@ -93,10 +93,23 @@ export function mountLearner(app, { root, token, lessons, learner, pages, state,
     pages.tell();
     response.status(204).end();
   });
-  if (learner.hand)
-    app.post('/hand/:place', demandToken(token), (request, response) => {
-      learner.hand?.turn(request.params.place === 'up');
-      pages.tell();
-      response.status(204).end();
+  if (learner.hand) mountHand(app, { token, hand: learner.hand, pages });
+}
+
+/** What a learner says to the class: a hand that is up, a vote, which `none` takes back. */
+function mountHand(app, { token, hand, pages }) {
+  app.post('/hand/:place', demandToken(token), (request, response) => {
+    hand.turn(request.params.place === 'up');
+    pages.tell();
+    response.status(204).end();
+  });
+  app.post('/votes/:name/:question/:option', demandToken(token), async (request, response) => {
+    const { name, question, option } = request.params;
+    const fault = await hand.vote({
+      ...{ name, question: Number(question) },
+      option: option === 'none' ? null : Number(option),
     });
+    if (fault) return void response.status(409).type('text').send(`${fault}\n`);
+    response.status(204).end();
+  });
 }

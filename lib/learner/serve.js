@@ -15,12 +15,14 @@
  * @property {(key: string) => (import('./check-records.js').Kept & { pid: number }) | undefined} kept  the last verdict on a
  *   lesson, of whichever process
  * @property {(tell: () => void) => { close: () => void }} followKept  told when there may be another one
- * @property {{ told: () => Hand, turn: (isUp: boolean) => void }} [hand]  where a board was joined
+ * @property {{ told: () => Hand, turn: (isUp: boolean) => void, vote: (choice: { name: string, question: number,
+ *   option: number | null }) => Promise<string | undefined> }} [hand]  where a board was joined; vote: why it does not count, if so
  *
  * @typedef {{ name: string, shown: string[], of: number }} Hinted  name: of the task, as in 'Task 2'; empty where the last check
  *   has passed
  *
- * @typedef {{ isUp: boolean, isHeard: boolean }} Hand  on the board of a class; isHeard: does the board know who is here?
+ * @typedef {{ isUp: boolean, isHeard: boolean, ballot: import('../board/votes.js').OwnBallot | null }} Hand  on the board of a
+ *   class; isHeard: does the board know who is here? ballot: the vote that is open
  *
  * @typedef {object} Where  the learner is, by keys of lessons
  * @property {string} current

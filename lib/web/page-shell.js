@@ -1,13 +1,16 @@
 /** What every page has around its body. No inline script or style (strict CSP). */
 import { escapeHtml } from './code.js';
 
+/** What the others use: linked, so that the browser need not read another file to find it. */
+const ON_EVERY_PAGE = ['web/client/fonts.css', 'web/client/colours.css'];
+
 /**
  * What a page has to know beside its body.
  * @typedef {object} Setting
  * @property {string} [token]  for what starts a process; none in a static export
  * @property {boolean} [isStatic]  demos play what was recorded
  * @property {string} [plan]  the name of the day that is shown; none: the whole deck
- * @property {string} [base]  where /deck/client, /web/client and /reveal are found, '/' unless told
+ * @property {string} [base]  where /deck/client, /web/client, /fonts and /reveal are found, '/' unless told
  */
 
 /**
@@ -21,7 +24,9 @@ export function page(
   { token = '', isStatic = false, plan = '', base = '/' },
   { styles, script, body, bodyClass = '' },
 ) {
-  const links = styles.map((href) => `<link rel="stylesheet" href="${base}${href}">`).join('\n');
+  const links = [...ON_EVERY_PAGE, ...styles]
+    .map((href) => `<link rel="stylesheet" href="${base}${href}">`)
+    .join('\n');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -31,6 +36,7 @@ export function page(
 <meta name="token" content="${escapeHtml(token)}">
 ${isStatic ? `<meta http-equiv="Content-Security-Policy" content="${contentPolicy}">` : ''}
 <title>${escapeHtml(title)}</title>
+<link rel="preload" as="font" type="font/woff2" href="${base}fonts/inter.woff2" crossorigin>
 <link rel="icon" href="${base}web/client/icon.svg">
 ${links}
 <script type="module" src="${base}${script}"></script>
@@ -47,4 +53,4 @@ export const asData = (value) => JSON.stringify(value).replaceAll('<', '\\u003c'
 
 /** Everything from this origin, nothing inline, nothing else. */
 export const contentPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";

@@ -9,6 +9,7 @@ import { isIPv6 } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
 import { UsageError } from '../common/usage-error.js';
+import { fonts } from './fonts.js';
 import { contentPolicy } from './page-shell.js';
 
 export const LOOPBACK = '127.0.0.1';
@@ -53,6 +54,7 @@ export async function openServer({ host = LOOPBACK, port = 0, room, ...options }
       `/${name}/client`,
       express.static(clientFolder(name), { index: false, redirect: false }),
     );
+  if (room) app.get('/fonts/:name', sendFont);
   mount(app, token);
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
@@ -146,6 +148,13 @@ function guard(names) {
     if (isOurs) return next();
     response.status(403).type('text').send('This server answers only to its own address.\n');
   };
+}
+
+/** Kept by the browser for a day, unlike all else: it doesn't change, and each page needs it. */
+function sendFont({ params }, response, next) {
+  const file = Object.hasOwn(fonts, params.name) && fonts[params.name];
+  if (file) response.set('Cache-Control', 'max-age=86400').sendFile(file);
+  else next();
 }
 
 function headers(request, response, next) {

@@ -55,7 +55,7 @@ describe('the board in Chromium', { skip }, () => {
         ...{ url: board.url, code: board.code, name, say: () => {}, waitMs: limitMs(15) },
         report: {
           ...{ lesson: lessons[index % 2].key, state: STATES[index % STATES.length] },
-          ...{ failed: index === 0 ? ['listens'] : [], hand: index === 1 },
+          ...{ failed: index === 0 ? ['listens'] : [], kept: [], hand: index === 1 },
         },
       }),
     );

@@ -81,14 +81,17 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 }
 
 /**
- * What doesn't fit on the visible slide: text below 24 px, in a diagram below 28; elements outside 1280x720.
- * @param {import('playwright-core').Page} page  of 1280x720
+ * What of the slide that is shown does not fit: text below 28 px, below 24 where it labels what is drawn or is the wall's own;
+ * what lies outside; what comes within 24 px of the footer, or of the box above it.
+ * @param {import('playwright-core').Page} page  of 16:9
  * @returns {Promise<string[]>}
  */
 export function layoutFaults(page) {
   return page.evaluate(() => {
-    const SMALLEST = 23.9;
-    const SMALLEST_IN_DIAGRAM = 27.9;
+    const SMALLEST = 27.9;
+    const SMALLEST_LABEL = 23.9;
+    const LABELS = '.xray, .stage, .way, footer';
+    const ROOM = 23.5;
     const faults = [];
     const slide = document.querySelector('section.present .slide');
     const frame = document.querySelector('section.present').getBoundingClientRect();
@@ -109,7 +112,7 @@ export function layoutFaults(page) {
       const zoom = svg ? svg.getScreenCTM().a / scale : 1;
       const size = parseFloat(getComputedStyle(element).fontSize) * zoom;
       const isMark = /^[✓✗]$/.test(node.textContent.trim());
-      const smallest = svg?.matches('.diagram') ? SMALLEST_IN_DIAGRAM : SMALLEST;
+      const smallest = element.closest(LABELS) ? SMALLEST_LABEL : SMALLEST;
       if (size < smallest && !isMark)
         faults.push(`${size.toFixed(1)} px: "${node.textContent.trim().slice(0, 40)}"`);
       const outside = [
@@ -127,10 +130,90 @@ export function layoutFaults(page) {
       faults.push(`its content is ${slide.scrollHeight - slide.clientHeight} px too high`);
     if (slide.scrollWidth > slide.clientWidth + 1)
       faults.push(`its content is ${slide.scrollWidth - slide.clientWidth} px too wide`);
+    const isShown = (element) =>
+      element.checkVisibility() && element.getBoundingClientRect().height > 0;
+    const { top } = document.querySelector('section.present footer').getBoundingClientRect();
+    for (const part of slide.querySelectorAll('p, li, pre, blockquote, table, button, svg'))
+      if (isShown(part) && top - part.getBoundingClientRect().bottom < ROOM * scale)
+        faults.push(`${part.tagName} is within 24 px of the footer`);
+    const blocks = [...slide.children].filter(isShown);
+    for (const [index, block] of blocks.slice(1).entries()) {
+      const gap = block.getBoundingClientRect().top - blocks[index].getBoundingClientRect().bottom;
+      const isBoxed = [block, blocks[index]].some((one) =>
+        one.matches('figure.code, blockquote, .options'),
+      );
+      if (isBoxed && gap < ROOM * scale)
+        faults.push(
+          `${block.tagName} is within ${(gap / scale).toFixed(0)} px of what is above it`,
+        );
+    }
+    for (const line of slide.querySelectorAll('pre .line')) {
+      const rowHeight = parseFloat(getComputedStyle(line).lineHeight) * scale;
+      if (line.getBoundingClientRect().height > 1.5 * rowHeight)
+        faults.push(`a line wraps: ${line.textContent}`);
+    }
     for (const pre of slide.querySelectorAll('pre'))
       if (pre.scrollWidth > pre.clientWidth + 1 || pre.scrollHeight > pre.clientHeight + 1)
         faults.push('its code needs scrolling');
     return faults;
+  });
+}
+
+/** @param {import('playwright-core').Page} page  the speaker's window */
+export const cockpitFaults = (page) => page.evaluate(outside);
+
+/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+function outside() {
+  const faults = [];
+  const talk = document.getElementById('talk');
+  if (talk?.scrollTop !== 0) faults.push('the notes do not begin at their top');
+  if (talk && talk.clientHeight < 150) faults.push(`the notes have ${talk.clientHeight} px`);
+  for (const element of document.querySelectorAll('body, body *')) {
+    if (element.closest('.view, #talk, #slides, dialog')) continue;
+    const box = element.getBoundingClientRect();
+    const { overflowX, overflowY } = getComputedStyle(element);
+    const name = `${element.tagName} ${element.id}`;
+    if (box.width > 0 && (box.right > window.innerWidth + 1 || box.bottom > window.innerHeight + 1))
+      faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
+    if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
+      faults.push(`${name} scrolls`);
+  }
+  return faults;
+}
+
+/**
+ * Texts of the slide that is shown that lie on each other, but for those of drawings.
+ * @param {import('playwright-core').Page} page
+ * @returns {Promise<string[]>}
+ */
+export function textsOnTexts(page) {
+  return page.evaluate(() => {
+    const APART = 4; // a line is that much higher than its letters
+    const section = document.querySelector('section.present');
+    const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      const isSeen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+      if (!node.textContent.trim() || !isSeen || element.closest('svg, .old')) continue;
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const { left, right, top, bottom } of range.getClientRects())
+        found.push({ words: node.textContent.trim().slice(0, 40), left, right, top, bottom });
+    }
+    for (const svg of section.querySelectorAll('svg')) {
+      const { left, right, top, bottom, width } = svg.getBoundingClientRect();
+      if (width > 0) found.push({ words: 'a drawing', left, right, top, bottom });
+    }
+    const meet = (a, b) =>
+      Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > APART;
+    return found.flatMap((one, index) =>
+      found
+        .slice(index + 1)
+        .filter((other) => other.words !== one.words && meet(one, other))
+        .map((other) => `"${other.words}" lies on "${one.words}"`),
+    );
   });
 }
 

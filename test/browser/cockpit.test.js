@@ -9,6 +9,7 @@ import { serveDeck } from '../../lib/deck/serve.js';
 import { limitMs } from '../limits.js';
 import {
   accessibilityFaults,
+  cockpitFaults,
   currentSlide,
   goTo,
   openBrowser,
@@ -92,7 +93,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       await hears(speaker, slide);
       for (const size of SIZES) {
         await speaker.setViewportSize(size);
-        const faults = await speaker.evaluate(outside);
+        const faults = await cockpitFaults(speaker);
         bad.push(...faults.map((fault) => `${slide.id}, ${size.width}: ${fault}`));
       }
       await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: the notes must scroll
@@ -264,6 +265,70 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
+  test('marks the sentence of the step, sets answers apart, and times the slide', async () => {
+    const { wall, speaker, setTime, close } = await open({ time: '10:00:00' });
+    const told = found(slides.find(({ notes }) => /step" data-step="0"/.test(notes)));
+    await goTo(wall, told.id);
+    await hears(speaker, told);
+    const said = speaker.locator('#talk .step.here');
+    await speaker.bringToFront();
+    for (const word of ['One: ', 'Two: ']) {
+      await said.filter({ hasText: word }).waitFor();
+      assert.equal(await said.count(), 1);
+      await speaker.keyboard.press('PageDown');
+    }
+    await setTime('10:01:20');
+    const planned = `${told.minutes}:00`;
+    await speaker.locator('#slide-time', { hasText: `1:20 of ${planned}` }).waitFor();
+    await speaker.reload();
+    await speaker.locator('#slide-time', { hasText: `1:20 of ${planned}` }).waitFor();
+    const asked = found(slides.find(({ notes }) => notes.includes('class="answer"')));
+    await goTo(wall, asked.id);
+    await speaker.locator('#talk .answer').first().waitFor();
+    assert.match(await speaker.locator('#talk .answer').first().innerText(), /^\(.*\)$/s);
+    await speaker.locator('#slide-time', { hasText: '0:00 of' }).waitFor();
+    await close();
+  });
+
+  test('the notes of every slide can be read to their end, and none is too small', async () => {
+    const { wall, speaker, close } = await open();
+    const bad = [];
+    for (const slide of slides) {
+      await goTo(wall, slide.id);
+      await hears(speaker, slide);
+      const [over, px] = await speaker.evaluate(() => {
+        const { scrollHeight, clientHeight, style } = document.getElementById('talk');
+        return [scrollHeight - clientHeight, parseInt(style.fontSize)];
+      });
+      if (over > 1 || px < 14) bad.push(`${slide.id}: ${over} px are cut off, at ${px} px`);
+    }
+    assert.deepEqual(bad, []);
+    await close();
+  });
+
+  test('a clicker runs the demo before it turns its slide; the copy shows what is drawn', async () => {
+    const { wall, speaker, close } = await open();
+    await goTo(wall, demo.id);
+    await hears(speaker, demo);
+    assert.equal(await speaker.locator('#now svg.xray').count(), 0);
+    await speaker.bringToFront();
+    await speaker.keyboard.press('PageDown');
+    await speaker
+      .locator('#now figure.demo[data-seen] svg.xray rect:not(defs *)')
+      .first()
+      .waitFor();
+    const status = wall.locator('section.present .status');
+    await status.filter({ hasNotText: plain(demo.heading) }).waitFor();
+    assert.equal(await currentSlide(wall), demo.id);
+    assert.deepEqual(
+      await speaker.evaluate(() => [...document.querySelectorAll('.view button')]),
+      [],
+    );
+    await speaker.keyboard.press('PageDown');
+    await hears(speaker, found(slides[slides.indexOf(demo) + 1]));
+    await close();
+  });
+
   test('starts and stops a demo, and reports what it says', async () => {
     const { wall, speaker, close } = await open();
     await goTo(wall, demo.id);
@@ -316,7 +381,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       one.value = one.max;
       one.dispatchEvent(new Event('input'));
     });
-    assert.equal(await said.innerText(), 'You said: about 30 (7 of 7 hands). It was:');
+    assert.match(await said.innerText(), /^\d+ of 120\s+You said: about 30 \(7 of 7 hands\)$/);
     assert.match(await wall.locator('section.present .status').innerText(), /^Answered: /);
     await goTo(wall, turn.id);
     await hears(speaker, turn);
@@ -344,25 +409,6 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 });
-
-/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
-function outside() {
-  const faults = [];
-  const talk = document.getElementById('talk');
-  if (talk?.scrollTop !== 0) faults.push('the notes do not begin at their top');
-  if (talk && talk.clientHeight < 150) faults.push(`the notes have ${talk.clientHeight} px`);
-  for (const element of document.querySelectorAll('body, body *')) {
-    if (element.closest('.view, #talk, #slides, dialog')) continue;
-    const box = element.getBoundingClientRect();
-    const { overflowX, overflowY } = getComputedStyle(element);
-    const name = `${element.tagName} ${element.id}`;
-    if (box.width > 0 && (box.right > window.innerWidth + 1 || box.bottom > window.innerHeight + 1))
-      faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
-    if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
-      faults.push(`${name} scrolls`);
-  }
-  return faults;
-}
 
 const clockAt = (/** @type {number} */ minutes) =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

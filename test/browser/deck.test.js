@@ -33,6 +33,8 @@ import { plainText } from '../plain-text.js';
 import { createSlots } from '../slots.js';
 
 const SIZE = { width: 1280, height: 720 };
+const WIDER = { width: 1920, height: 1080 };
+const MOST_BYTES = 900_000; // of the first view
 const TIMES_LEFT = 20;
 const LONG_MS = 3_600_000;
 const LONG_PAUSE_MS = 5_000; // in a demo that has four: it is not over before something else is seen
@@ -75,19 +77,48 @@ describe('the deck in Chromium', { skip }, () => {
     return { page, faults, close: () => context.close() };
   }
 
-  test('every slide and step is accessible and fits, light and dark', async () => {
+  test('every slide and step is accessible and fits, on a small wall in light, on a large one in dark', async () => {
     const found = await Promise.all([lookAtAll('light'), lookAtAll('dark')]);
     assert.deepEqual(found.flat(), []);
   });
 
+  test('the first view, with its fonts, is small', async () => {
+    const { page, faults, close } = await open('about:blank', {}, 'html');
+    /** @type {Promise<number>[]} */
+    const bytes = [];
+    page.on('response', (response) => {
+      const isStream = /event-stream/.test(response.headers()['content-type']); // it has no end
+      if (!isStream) bytes.push(response.body().then(({ length }) => length));
+    });
+    await page.goto(deck.url);
+    await page.waitForSelector('.reveal.ready');
+    const code = slides.find(({ html }) => html.includes('<pre'));
+    await goTo(page, code?.id ?? '');
+    const families = await page.evaluate(async () => {
+      const loaded = [...(await document.fonts.ready)].filter(({ status }) => status === 'loaded');
+      return loaded.map(({ family }) => family.replaceAll('"', ''));
+    });
+    assert.deepEqual(families.sort(), ['Inter', 'JetBrains Mono']);
+    const sum = (await Promise.all(bytes)).reduce((total, one) => total + one, 0);
+    assert.ok(sum > 100_000 && sum <= MOST_BYTES, `${sum} bytes`);
+    assert.deepEqual(
+      faults.filter((fault) => !fault.startsWith('request')),
+      [],
+    );
+    await close();
+  });
+
   /**
    * The faults of all slides. Every step must fit; the last is looked at for accessibility, which shows all that there is,
-   * and those before it where code changes its colours. In the dark only colours are asked for, with all steps shown: the
-   * rest is the same page.
+   * and those before it where code changes its colours. In the dark, on the larger wall, all steps are shown at once and of
+   * accessibility only colours are asked for: the rest is the same page.
    * @param {'light' | 'dark'} colorScheme
    */
   async function lookAtAll(colorScheme) {
-    const { page, faults, close } = await open(deck.url, { colorScheme });
+    const { page, faults, close } = await open(deck.url, {
+      colorScheme,
+      viewport: colorScheme === 'dark' ? WIDER : SIZE,
+    });
     const found = (await accessibilityFaults(page)).map((fault) => `the page: ${fault}`);
     if ((await page.locator('[role=application]').count()) > 0) found.push('role=application');
     const isDark = colorScheme === 'dark';
@@ -100,7 +131,7 @@ describe('the deck in Chromium', { skip }, () => {
       const hasFocus = (await page.locator('section.present .focus').count()) > 0;
       if (isDark && !hasFocus) await showSteps(page);
       for (let [step, isMore] = [0, true]; isMore; step += 1) {
-        const bad = isDark ? [] : await layoutFaults(page);
+        const bad = await layoutFaults(page);
         const isLast = (await stepsLeft(page)) === 0;
         if (isLast || hasFocus)
           bad.push(...(await accessibilityFaults(page, { part: 'section.present', runOnly })));
@@ -190,6 +221,7 @@ describe('the deck in Chromium', { skip }, () => {
         return below.map(({ top, height }) => (height > 0 ? drawing.bottom - top : 0));
       });
       assert.ok(Math.max(...under) <= 1, `${slide.id}: ${under}`);
+      faults.push(...(await layoutFaults(page)).map((fault) => `${slide.id}: ${fault}`));
     }
     assert.deepEqual(faults, []);
     await close();

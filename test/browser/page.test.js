@@ -156,12 +156,13 @@ function makeReach() {
 function serve(port = 0, more = {}) {
   /** @type {string[]} */
   const checked = [];
-  const hand = { isUp: false, isHeard: true };
+  const hand = { isUp: false, isHeard: true, ballot: null };
   /** @type {import('../../lib/learner/serve.js').Learner} */
   const learner = {
     hand: {
       told: () => hand,
       turn: (/** @type {boolean} */ isUp) => void (hand.isUp = isUp),
+      vote: async () => undefined,
     },
     where: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
     check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),

@@ -21,21 +21,32 @@ export async function run(argv, io) {
   const { root } = io;
   const board = await serveBoard({ root, lessons: listLessons(root), host, port });
   const stopped = interrupted();
-  io.stdout.write(
-    `The board, for this machine only: ${board.url}\n` +
-      `To join, a learner types this, and chooses a name:\n\n` +
-      `  npm start -- --join ${board.address} ${board.code}\n\n` +
-      `${host ? '' : `${onlyHere()}\n\n`}` +
-      `It hears this from a learner, unencrypted, and nothing else:\n  ${HEARD}.\n` +
-      'Use a network that you trust. No file leaves a machine, and nothing is kept:\n' +
-      'stop it with Ctrl-C, and all is forgotten. The next code will be new.\n',
-  );
+  io.stdout.write(boardLines(board, host));
   await stopped;
   await board.close();
   return 0;
 }
 
-function hostOf(/** @type {string | undefined} */ host) {
+/**
+ * What the instructor has to know of a board.
+ * @param {import('../../board/serve.js').Board} board
+ * @param {string | undefined} host  where learners join from other machines
+ */
+export const boardLines = ({ url, address, code }, host) =>
+  `The board, for this machine only: ${url}\n` +
+  `To join, a learner types this, and chooses a name:\n\n` +
+  `  npm start -- --join ${address} ${code}\n\n` +
+  `${host ? '' : `${onlyHere()}\n\n`}` +
+  `It hears this from a learner, unencrypted, and nothing else:\n  ${HEARD}.\n` +
+  'Use a network that you trust. No file leaves a machine, and nothing is kept:\n' +
+  'stop it with Ctrl-C, and all is forgotten. The next code will be new.\n';
+
+/**
+ * An address of this machine, as it was typed.
+ * @param {string | undefined} host
+ * @throws {UsageError}
+ */
+export function hostOf(host) {
   if (host === undefined) return undefined;
   const { address, why } = parseAddress(host);
   if (address) return address;

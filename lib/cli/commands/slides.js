@@ -2,6 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../common/usage-error.js';
 import { parse, parsePort } from '../args.js';
+import { BOARD_PORT } from '../../board/class-roster.js';
+import { boardLines, hostOf } from './board.js';
 import { interrupted } from '../interrupt.js';
 import { resolveNewFile } from '../new-file.js';
 
@@ -9,8 +11,9 @@ const DEFAULT_PORT = 4000;
 
 /**
  * `slides [--port N]`: serves the deck on this machine, until Ctrl-C. `--plan NAME` selects the day, `--start HH:MM` its
- * beginning. `--agenda` prints the run of show; `--pdf FILE`, `--handout FILE`, `--script FILE` and `--html FOLDER` export the
- * deck; `--record` plays every demo and saves its output.
+ * beginning. `--board ADDRESS` opens the class's board beside it, where learners join at that address of this machine, and vote.
+ * `--agenda` prints the run of show; `--pdf FILE`, `--handout FILE`, `--script FILE` and `--html FOLDER` export the deck;
+ * `--record` plays every demo and saves its output.
  * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
@@ -25,6 +28,7 @@ export async function run(argv, io) {
     script: { type: 'string' },
     html: { type: 'string' },
     record: { type: 'boolean' },
+    board: { type: 'string' },
   });
   const { values, positionals } = parse(argv, options, io.env, 1);
   const [only] = positionals;
@@ -39,22 +43,34 @@ export async function run(argv, io) {
     if (name !== undefined) return writePaper(io, what, { name, plan, hasNotes });
   }
   if (values.html !== undefined) return writeHtml(io, values.html, plan);
-  return serve(io, parsePort(values.port, DEFAULT_PORT), day);
+  return serve(io, parsePort(values.port, DEFAULT_PORT), { ...day, host: hostOf(values.board) });
 }
 
-async function serve(io, port, { plan, start }) {
+async function serve(io, port, { plan, start, host }) {
   const { serveDeck } = await import('../../deck/serve.js');
-  const { url, close } = await serveDeck({ root: resolve(io.root), port, plan });
+  const root = resolve(io.root);
+  const board = host && (await openBoard(root, host));
+  const { url, close } = await serveDeck({ root, port, plan, board }).catch(async (error) => {
+    await board?.close();
+    throw error;
+  });
   const stopped = interrupted();
   io.stdout.write(
     `The deck: ${url}\n` +
       `The speaker's window, in the same browser: ${url}speaker${start === undefined ? '' : `?start=${start}`}\n` +
-      `Stop with Ctrl-C.\n`,
+      `Stop with Ctrl-C.\n${board ? `\n${boardLines(board, host)}` : ''}`,
   );
-  preflightReport(resolve(io.root)).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
+  preflightReport(root).then((lines) => io.stdout.write(`${lines.join('\n')}\n`));
   await stopped;
-  await close();
+  await Promise.all([close(), board?.close()]);
   return 0;
+}
+
+async function openBoard(root, host) {
+  const { serveBoard } = await import('../../board/serve.js');
+  const { listLessons } = await import('../../lessons/catalog.js');
+  const another = () => 'Does npm run board run already? Stop it: the slides open it themselves.';
+  return serveBoard({ root, lessons: listLessons(root), host, port: BOARD_PORT, another });
 }
 
 /** Which demos can run here; a broken demos.js must not keep the deck from being served. */

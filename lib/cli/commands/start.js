@@ -57,8 +57,9 @@ async function openParts({ lessons, io, port, joining, hasPage }) {
   const check = (/** @type {Lesson} */ lesson) => later.queue?.check(lesson);
   const aside = (words, act) => later.queue?.aside(words, act) ?? false;
   const hand = joining && {
-    told: () => later.board?.told() ?? { isUp: false, isHeard: false },
+    told: () => later.board?.told() ?? { isUp: false, isHeard: false, ballot: null },
     turn: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
+    vote: async (choice) => later.board?.vote(choice),
   };
   const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : noPage;
   const lesson = nextLesson(lessons, readProgress(io));

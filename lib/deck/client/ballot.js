@@ -3,6 +3,7 @@
  * known by the number of its box.
  */
 import { all, make } from '../../web/client/elements.js';
+import { resultIn } from './result.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const RADIUS = 22;
@@ -15,17 +16,27 @@ export const ballotOf = (slide) => slide.querySelector('svg[data-ballot]');
 
 /**
  * @param {SVGSVGElement} svg
- * @returns {{ x: number, y: number, width: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
+ * @returns {{ x: number, y: number, width: number, height: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
  *   step
  */
 export function boxesOf(svg) {
   return all('rect.box', svg)
     .map((rect) => {
-      const [x, y, width] = ['x', 'y', 'width'].map((name) => Number(rect.getAttribute(name)));
+      const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((name) =>
+        Number(rect.getAttribute(name)),
+      );
       const isShown = !rect.closest('.fragment:not(.visible)');
-      return { x, y, width, label: rect.nextElementSibling?.textContent ?? '', isShown };
+      return { x, y, width, height, label: labelOf(rect), isShown };
     })
     .sort((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/** The lines of text that follow a box. */
+function labelOf(/** @type {Element} */ rect) {
+  const lines = [];
+  for (let next = rect.nextElementSibling; next?.matches('text'); next = next.nextElementSibling)
+    lines.push(next.textContent);
+  return lines.join(' ');
 }
 
 /**
@@ -61,7 +72,7 @@ export function saidIn(svg, counts, row) {
 }
 
 /**
- * At a demo: what the room has said; when it is over, above what it was, which the demo says itself.
+ * At a demo: what the room has said; when it is over, beside what it was.
  * @param {HTMLElement} figure  figure.demo; data-was: it is over
  * @param {{ label: string, count: number }[]} [said]  unless told, as it was told last
  */
@@ -74,13 +85,17 @@ export function showVote(figure, said) {
   const most = Math.max(...votes.map(({ count }) => count));
   const winners = votes.filter(({ count }) => count === most).map(({ label }) => label);
   const isOver = 'was' in figure.dataset;
-  place.hidden = all === 0;
+  const result = isOver
+    ? resultIn(figure.querySelector('.status')?.textContent ?? '', figure.dataset.result ?? '')
+    : '';
   const each = votes.map(({ label, count }) => `${label}: ${count}`).join(', ');
-  const words = isOver
-    ? ['You said: ', `${winners.join(' or ')} (${most} of ${all} hands). `, 'It was:']
-    : ['You said: ', each];
+  const words = isOver ? `${winners.join(' or ')} (${most} of ${all} hands)` : each;
+  const told = make('span', {});
+  told.append(make('b', { textContent: 'You said: ' }), words);
+  place.hidden = all === 0 && !result;
   place.replaceChildren(
-    ...words.map((one, index) => (index % 2 === 0 ? make('b', { textContent: one }) : one)),
+    ...(result ? [make('strong', { className: 'result', textContent: result })] : []),
+    ...(all > 0 ? [told] : []),
   );
 }
 

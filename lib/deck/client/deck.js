@@ -7,6 +7,7 @@ import { focusLines } from './steps.js';
 import { connectWall } from './wall-line.js';
 
 const S_KEY = 83; // the speaker's window
+const [SPACE, PAGE_DOWN, RIGHT] = [32, 34, 39];
 const isStatic = 'static' in document.body.dataset;
 const [wall] = all('.reveal');
 const demos = new Map();
@@ -27,6 +28,8 @@ const deck = new Reveal(wall, {
   scrollActivationWidth: 0,
   keyboard: {
     [S_KEY]: () => window.open(speakerAddress(), 'forkshop-speaker'),
+    [SPACE]: ({ shiftKey }) => (shiftKey ? deck.prev() : forward()),
+    ...{ [PAGE_DOWN]: forward, [RIGHT]: forward },
   },
   keyboardCondition: (event) => !isTaken(event),
 });
@@ -34,7 +37,7 @@ const deck = new Reveal(wall, {
 await deck.initialize();
 wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
 for (const figure of all('figure.demo')) demos.set(figure, createDemo(figure));
-const wallLine = connectWall(deck);
+const wallLine = connectWall(deck, forward);
 deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
   settle();
@@ -45,6 +48,18 @@ deck.on('fragmenthidden', settle);
 addEventListener('pagehide', () => demos.forEach((demo) => demo.stop()));
 settle();
 if (!isStatic) followChanges();
+
+/** A demo is the last step of its slide: a clicker has no other key to run it with. */
+function forward() {
+  if (deck.isOverview()) return deck.right();
+  const slide = deck.getCurrentSlide();
+  const isWhole = !slide.querySelector('.fragment:not(.visible)');
+  const waiting = [...demos.values()].find(
+    ({ figure, isUntouched }) => slide.contains(figure) && isUntouched(),
+  );
+  if (isWhole && waiting) waiting.toggle();
+  else deck.next();
+}
 
 /** Its window has the plan of this one. */
 function speakerAddress() {

@@ -152,16 +152,13 @@ export function createDemo(figure) {
   });
   time.addEventListener('pointerup', () => time.blur()); // the keys are the presenter's again
   offer();
-  prepareWhenSeen(figure, {
-    name,
-    parts,
-    isUntouched: () => messages.length === 0 && !isRunning(),
-  });
+  /** Until it has been started, or its recording. */
+  const isUntouched = () => startedMs === -Infinity;
+  prepareWhenSeen(figure, { name, parts, isUntouched });
   return {
     figure,
     stop: () => stop('It was stopped.'),
-    isRunning,
-    toggle,
+    ...{ isRunning, isUntouched, toggle },
     playRecording,
     slower,
     hold: holdOrGoOn,

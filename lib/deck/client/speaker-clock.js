@@ -11,11 +11,12 @@ const place = (id) => document.getElementById(id);
  *   without one; plan: its name; first: the first slide
  */
 export function createClock({ day, plan, first: firstId }) {
-  const first = { startMs: Date.now(), shiftMs: 0, pausedMs: 0 }; // pausedMs: since when; 0: it goes
+  const first = { startMs: Date.now(), shiftMs: 0, pausedMs: 0, slide: { id: '', sinceMs: 0 } }; // pausedMs: since when; 0: it goes
   const { value: state, save } = remember(sessionStorage, 'forkshop-clock', first);
   const choice = /** @type {HTMLSelectElement} */ (place('plan'));
   const start = /** @type {HTMLInputElement} */ (place('start'));
   let id = firstId;
+  let minutes = 0;
   takeAddress();
   const elapsedMs = () => (state.pausedMs || Date.now()) - state.startMs;
 
@@ -32,6 +33,7 @@ export function createClock({ day, plan, first: firstId }) {
   });
   place('pause').addEventListener('click', () => {
     if (state.pausedMs > 0) state.startMs += Date.now() - state.pausedMs;
+    if (state.pausedMs > 0) state.slide.sinceMs += Date.now() - state.pausedMs;
     state.pausedMs = state.pausedMs > 0 ? 0 : Date.now();
     changed();
   });
@@ -67,6 +69,7 @@ export function createClock({ day, plan, first: firstId }) {
   function tick() {
     place('time').textContent = timeOf(Date.now());
     place('clock').textContent = stopwatch(elapsedMs());
+    tickSlide();
     const pace = day && paceOf(day, { id, minute: minuteNow() });
     place('pace').textContent = pace ? wordsOf(pace) : 'no plan';
     place('pace').classList.toggle('late', Boolean(pace && pace.late >= 1));
@@ -74,6 +77,13 @@ export function createClock({ day, plan, first: firstId }) {
     const { next, late, early, finish } = pace; // as it looks now
     const rest = next ? `${next.title.toLowerCase()} ${due(next.fromMinute + late - early)}, ` : '';
     place('finish').textContent = `${rest}end ${due(finish)}`;
+  }
+
+  /** How long this slide has been on the wall. */
+  function tickSlide() {
+    const sinceMs = (state.pausedMs || Date.now()) - state.slide.sinceMs;
+    place('slide-time').textContent = `${stopwatch(sinceMs)} of ${stopwatch(minutes * MINUTE_MS)}`;
+    place('slide-time').classList.toggle('late', sinceMs > minutes * MINUTE_MS);
   }
 
   const minuteNow = () => (elapsedMs() + state.shiftMs) / MINUTE_MS;
@@ -93,9 +103,11 @@ export function createClock({ day, plan, first: firstId }) {
   return {
     begin: changed,
     tick,
-    /** @param {string} now  the slide that is shown */
-    show(now) {
-      id = now;
+    /** @param {string} now  the slide that is shown  @param {number} planned  its minutes */
+    show(now, planned) {
+      [id, minutes] = [now, planned];
+      if (state.slide.id !== id) state.slide = { id, sinceMs: Date.now() };
+      save();
       tick();
     },
     /** The minutes of the next break of the plan. @returns {number | undefined} */

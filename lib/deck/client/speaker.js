@@ -2,13 +2,16 @@
  * The speaker's window: what is on the wall and what comes next, the notes, the clock and the plan, the buttons of the demo
  * that is shown, a countdown and the hands of the class. wall-line.js says how the two windows talk.
  */
+import { connectBoard } from './class-line.js';
 import { createFinder } from './slide-finder.js';
 import { all, isTaken, letGo, make } from '../../web/client/elements.js';
 import { createClassroom } from './speaker-class.js';
 import { createClock } from './speaker-clock.js';
+import { showStill, still } from './mirror.js';
+import { createNotes } from './speaker-notes.js';
 import { createPreflight } from './speaker-preflight.js';
 import { showSteps } from './steps.js';
-import { remember } from './remember.js';
+import { voteOn } from './vote.js';
 import { WALL_LOCK } from './wall-line.js';
 
 const FORWARD = ['ArrowRight', 'PageDown', ' '];
@@ -17,35 +20,41 @@ const BACK = ['ArrowLeft', 'PageUp'];
 const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
 const TICK_MS = 500;
 const SLIDE_PX = 1280;
-const NOTES_PX = { first: 21, least: 13, most: 41, by: 2, fits: 15 }; // fits: so small they become by themselves
 const place = (id) => document.getElementById(id);
 const channel = new BroadcastChannel('forkshop-deck');
 const tell = (message) => channel.postMessage(message);
 const isStatic = 'static' in document.body.dataset;
 const { plan } = document.body.dataset;
 const day = JSON.parse(place('day').textContent);
-const { value: look, save } = remember(localStorage, 'forkshop-notes', { px: NOTES_PX.first });
 let slides = all('#slides > section');
+/** Of the demo that was shown last, as it was drawn. */
+let picture = { id: '', html: '' };
 let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
 const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
 const clock = createClock({ day, plan, first: slides[0].id });
+const board = connectBoard({ isStatic, onTold: classroom.tell });
+const notes = createNotes(place('talk'));
 const preflight = createPreflight(place('talk'), { isStatic });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
 
-channel.addEventListener('message', ({ data }) => data.now && hear(data.now));
+channel.addEventListener('message', ({ data }) => {
+  if (data.now) hear(data.now);
+  if (data.picture) {
+    picture = data.picture;
+    showPicture();
+  }
+});
 press('forward', () => tell({ go: 'forward' }));
 press('back', () => tell({ go: 'back' }));
 press('find', () => finder.open());
 press('overview', () => tell({ key: keyOf('o', 79) }));
 press('black', () => tell({ key: keyOf('b', 66) }));
-press('smaller', () => resize(-NOTES_PX.by));
-press('larger', () => resize(NOTES_PX.by));
+press('smaller', notes.smaller);
+press('larger', notes.larger);
 for (const button of all('button')) button.addEventListener('click', letGo);
 document.addEventListener('keydown', onKey);
 new ResizeObserver(scaleViews).observe(place('now'));
-new ResizeObserver(fitNotes).observe(place('talk'));
-resize(0);
 scaleViews();
 clock.begin();
 tell({ hello: true });
@@ -106,41 +115,42 @@ function show() {
   const black = now.isBlack ? 'The wall is black. ' : '';
   const words = `Slide ${index + 1} of ${slides.length}${count}: ${slide.dataset.chapter}`;
   place('place').textContent = `${black}${words}`;
-  put('now', slide, step);
+  if (put('now', slide, step)) showPicture();
   if (step < steps) put('step', slide, step + 1);
   else put('step', next, 0);
   put('next', next, 0);
-  showNotes(slide.querySelector('.notes').innerHTML);
-  preflight.tell(slide, index === 0).then(fitNotes);
+  notes.show(slide.querySelector('.notes').innerHTML, step);
+  preflight.tell(slide, index === 0).then(notes.fit);
   showDemo();
   classroom.show(slide);
-  clock.show(slide.id);
+  openVote(slide);
+  clock.show(slide.id, Number(slide.dataset.minutes));
 }
 
 function put(name, slide, step) {
   const key = `${slide?.id} ${step}`;
-  if (place(name).dataset.shows === key) return;
+  if (place(name).dataset.shows === key) return false;
   place(name).dataset.shows = key;
   place(name).replaceChildren(slide ? viewOf(slide, step) : 'This is the last slide.');
+  return true;
+}
+
+function showPicture() {
+  if (picture.id === now.id) showStill(place('now'), picture.html);
 }
 
 /** A small copy with nothing that could be pressed. */
 function viewOf(slide, step) {
-  const view = slide.querySelector('.slide').cloneNode(true);
+  const view = still(slide.querySelector('.slide'));
   showSteps(view, step);
-  for (const button of view.querySelectorAll('button')) button.replaceWith('[demo]');
-  for (const one of view.querySelectorAll('[id], [tabindex]'))
-    ['id', 'tabindex'].forEach((name) => one.removeAttribute(name));
   return view;
 }
 
-function showNotes(notes) {
-  const talk = place('talk');
-  if (talk.dataset.of === notes) return;
-  talk.dataset.of = notes;
-  talk.innerHTML = notes;
-  talk.scrollTop = 0; // they begin at their top
-  fitNotes();
+/** As long as a slide asks the room, learners can vote on their own pages; not after the answer. */
+function openVote(slide) {
+  const vote = voteOn(place('now'), slide.id);
+  const isOpen = vote && vote.kind !== 'answer' && !now.demo?.hasRun;
+  board.open(isOpen ? vote : null, slide.querySelector('h1').textContent);
 }
 
 /** The buttons of the demo on the wall, and what it says. */
@@ -159,21 +169,6 @@ function showDemo() {
     return button;
   });
   place('presses').replaceChildren(...buttons);
-}
-
-function resize(by) {
-  const { least, most } = NOTES_PX;
-  look.px = Math.min(most, Math.max(least, (Number(look.px) || NOTES_PX.first) + by));
-  save();
-  fitNotes();
-}
-
-/** As large as was chosen, and smaller where their end would have to be scrolled for. */
-function fitNotes() {
-  const talk = place('talk');
-  let px = Number(look.px) || NOTES_PX.first;
-  do talk.style.fontSize = `${px}px`;
-  while (talk.scrollHeight > talk.clientHeight + 1 && (px -= 1) >= NOTES_PX.fits);
 }
 
 function scaleViews() {

@@ -3,14 +3,19 @@
  *
  * To the wall: { hello } asks what is shown; { go: 'forward' | 'back' } and { goTo: id } turn the slide; { key } is a key that
  * was pressed there; { press: n } is the n-th button of the demo that is shown; { plan } asks for that plan's slides; { wish }
- * is what the wall has to show beside its slides: { hands: { chapter: counts }, countdown: { endsMs, kind, id } | null }.
- * From the wall: { now: { plan, id, step, steps, isBlack, isOverview, demo } } after every change. That it has been closed is
+ * is what the wall has to show beside its slides: { hands: { vote: counts }, countdown: { endsMs, kind, id } | null, progress },
+ * the last as class-line.js says.
+ * From the wall: { now: { plan, id, step, steps, isBlack, isOverview, demo } } after every change, and { picture: { id, html } },
+ * the demo as it is drawn. That it has been closed is
  * learnt by waiting for its lock: a page that goes has no time to say so.
  */
-import { ballotOf, drawHands, saidIn, showVote } from './ballot.js';
+import { ballotOf, saidIn, showVote } from './ballot.js';
+import { showProgress } from './class-line.js';
+import { createMirror } from './mirror.js';
 import { all, make } from '../../web/client/elements.js';
 import { stopwatch } from './pace.js';
 import { stepsOf } from './steps.js';
+import { chapterOf, drawCounts, voteOn } from './vote.js';
 
 const TICK_MS = 250;
 /** Where a demo has its buttons and its sentence. */
@@ -18,12 +23,13 @@ const CONTROLS = 'figure.demo .desk, figure.demo .transport';
 /** A lock that every open wall holds, with others. */
 export const WALL_LOCK = 'forkshop-wall';
 
-/** @param {any} deck  reveal.js */
-export function connectWall(deck) {
+/** @param {any} deck  reveal.js  @param {() => void} forward  a step further */
+export function connectWall(deck, forward) {
   const channel = new BroadcastChannel('forkshop-deck');
   const sign = make('div', { className: 'countdown', hidden: true });
   const watcher = new MutationObserver(tell);
-  let wish = { hands: {}, countdown: null };
+  const mirror = createMirror((picture) => channel.postMessage({ picture }));
+  let wish = { hands: {}, countdown: null, progress: {} };
   let lastTold = '';
   sign.setAttribute('role', 'timer');
   channel.addEventListener('message', ({ data }) => obey(data));
@@ -32,17 +38,19 @@ export function connectWall(deck) {
   setInterval(() => {
     showCountdown();
     showTime();
+    mirror.look(deck.getCurrentSlide());
   }, TICK_MS);
 
   function obey({ go, goTo, key, press, plan, wish: wanted, hello }) {
     if (plan !== undefined && plan !== document.body.dataset.plan) return void showPlan(plan);
-    if (go === 'forward') deck.next();
+    if (go === 'forward') forward();
     if (go === 'back') deck.prev();
     if (goTo) show(goTo);
     if (key) document.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true }));
     if (press !== undefined) buttonsOf(deck.getCurrentSlide())[press]?.click();
     if (wanted) wish = wanted;
     if (hello) lastTold = '';
+    if (hello) mirror.forget();
     if (wanted || hello) settle();
   }
 
@@ -57,9 +65,10 @@ export function connectWall(deck) {
     watcher.disconnect();
     const whole = { subtree: true, childList: true, characterData: true, attributes: true };
     for (const part of all(CONTROLS, slide)) watcher.observe(part, whole);
-    const ballot = ballotOf(slide);
+    const vote = voteOn(slide, slide.id);
+    if (vote) drawCounts(slide, wish.hands[vote.name] ?? []);
     const hands = wish.hands[chapterOf(slide.id)] ?? [];
-    if (ballot) drawHands(ballot, hands);
+    showProgress(slide, chapterOf(slide.id), wish.progress);
     for (const figure of all('figure.demo[data-vote]', slide)) showSaid(figure, slide.id, hands);
     showCountdown();
     showTime();
@@ -122,9 +131,6 @@ export function connectWall(deck) {
   return { settle };
 }
 
-/** The lesson of a slide. */
-const chapterOf = (/** @type {string} */ id) => id.replace(/-\d+$/, '');
-
 /** @param {ParentNode} slide */
 const buttonsOf = (slide) =>
   /** @type {HTMLButtonElement[]} */ (all(CONTROLS, slide).flatMap((part) => all('button', part)));
@@ -135,7 +141,8 @@ function demoOf(slide) {
   const buttons = buttonsOf(slide).map(({ textContent, hidden, disabled }) => {
     return { text: textContent, isHidden: hidden, isDisabled: disabled };
   });
-  return { says: status.textContent, buttons };
+  const hasRun = slide.querySelector('figure.demo[data-seen]') !== null;
+  return { says: status.textContent, buttons, hasRun };
 }
 
 /** "14:05". @param {number} ms */

@@ -1,5 +1,6 @@
 /** The learner's page: what the server tells is put in where it belongs; the text, the scroll, the focus stay. */
 import { createActivity } from './activity.js';
+import { createBallot } from './ballot.js';
 import { ask, takeToken } from './ask-server.js';
 import { createEvidence } from '../../web/client/evidence.js';
 import { createExperiments } from './experiments.js';
@@ -30,6 +31,7 @@ const experiments = createExperiments(text, { key, number, activity });
 const numbers = createNumbers(document.getElementById('numbers'), { key, activity });
 
 const hand = createHand(document.getElementById('hand'));
+const ballot = createBallot(document.getElementById('ballot'));
 
 createPageActions(document.getElementById('reach'), { key, activity, experiments });
 addCopyButtons();
@@ -60,6 +62,7 @@ function take(message) {
   activity.tell(message.activity);
   tellUnkept(message.unkept);
   hand.tell(message.hand);
+  ballot.tell(message.hand?.ballot ?? null);
   document.getElementById('hints').hidden = false;
   tellNext(message);
   const { check } = message;

@@ -177,7 +177,13 @@ function processMarks(one, y, { x, isSeen, fromMs: zeroMs }, scale) {
     const until = toMs ?? end;
     if (!isSeen(fromMs, until)) return undefined;
     const width = Math.max(1.5, x(until) - x(fromMs));
-    const at = { class: kind, x: x(fromMs), y: top + down, width, height };
+    const at = {
+      class: kind === 'alive' ? `alive ${one.role ?? ''}`.trim() : kind,
+      x: x(fromMs),
+      y: top + down,
+      width,
+      height,
+    };
     const layer = kind === 'alive' ? 'lanes' : 'work';
     const says = () => `${place}: ${said} ${spoken(fromMs, toMs, zeroMs)}`;
     const mark = { key: `${key} ${pid}`, layer, tag: 'rect', at, says };

@@ -129,11 +129,11 @@ function rulerFor(element) {
   const known = new Map();
   return (/** @type {string} */ text, /** @type {number} */ size) => {
     const key = `${size} ${text}`;
-    if (!known.has(key)) {
-      context.font = `600 ${size}px ${getComputedStyle(element).fontFamily}`;
-      known.set(key, context.measureText(text).width);
-    }
-    return known.get(key);
+    if (known.has(key)) return known.get(key);
+    context.font = `600 ${size}px ${getComputedStyle(element).fontFamily}`;
+    const { width } = context.measureText(text);
+    if (document.fonts.status === 'loaded') known.set(key, width); // until then it is another font's
+    return width;
   };
 }
 

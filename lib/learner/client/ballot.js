@@ -1,0 +1,49 @@
+/** The vote that is open in the class: a tap on an answer is a vote, a tap on another changes it, on the same takes it back. */
+import { ask } from './ask-server.js';
+import { all, make } from '../../web/client/elements.js';
+
+/** @param {HTMLElement | null} place  null where no board was joined */
+export function createBallot(place) {
+  if (!place) return { tell() {} };
+  const told = make('p', {});
+  told.setAttribute('role', 'status');
+  let shown = '';
+
+  function questionOf({ asks, options }, question, { name, chosen }) {
+    const row = make('fieldset', {});
+    const buttons = options.map((textContent, option) => {
+      const isMine = chosen[question] === option;
+      const button = make('button', { type: 'button', textContent });
+      button.setAttribute('aria-pressed', String(isMine));
+      button.addEventListener('click', async () => {
+        const path = `/votes/${encodeURIComponent(name)}/${question}/${isMine ? 'none' : option}`;
+        const { fault } = await ask(path);
+        told.textContent = fault ?? '';
+      });
+      return button;
+    });
+    row.append(make('legend', { textContent: asks }), ...buttons);
+    return row;
+  }
+
+  return {
+    /** @param {any} vote  as the board says; null: none is open */
+    tell(vote) {
+      const text = JSON.stringify(vote);
+      if (text === shown) return;
+      shown = text;
+      const had = all('button', place).indexOf(/** @type {any} */ (document.activeElement));
+      place.hidden = !vote;
+      told.textContent = '';
+      if (!vote) return place.replaceChildren();
+      const title = make('h2', { id: 'ballot-title', textContent: `Vote: ${vote.title}` });
+      const rows = vote.questions.map((one, question) => questionOf(one, question, vote));
+      const note = make('p', { className: 'note', textContent: NOTE });
+      place.replaceChildren(title, ...rows, told, note);
+      if (had >= 0) all('button', place)[had]?.focus();
+    },
+  };
+}
+
+const NOTE =
+  'The class sees how many chose each answer, never who. Tap another to change your vote, the same to take it back.';
