@@ -205,7 +205,7 @@ describe('the seats of a class', () => {
     for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
   });
 
-  test('says how many have each task, of those that are here, also when they have gone on', () => {
+  test('counts the present learners who have each task, including those in a later lesson', () => {
     const { clock, seats, sit } = makeSeats();
     const { seat } = sit('Ada', report({ failed: [], kept: ['p', 'q'] }));
     sit('Bob');
@@ -249,11 +249,11 @@ const ballot = {
 };
 
 describe('the votes of a class', () => {
-  test('each seat has one vote to a question while it is open; it can be changed, and taken back', () => {
+  test('each seat has one vote for an open question, which it can change or take back', () => {
     const seats = new Set(['ada', 'bob']);
     const votes = createVotes((key) => seats.has(key));
     const name = ballot.name;
-    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'none is open');
+    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'no vote is open');
     assert.equal(votes.openTo('ada'), null);
     votes.show({ ...ballot, questions: ballot.questions.slice(0, 1) });
     assert.equal(votes.cast('ada', { name, question: 1, option: 0 }), false, 'not asked yet');
@@ -272,10 +272,10 @@ describe('the votes of a class', () => {
     assert.deepEqual(votes.openTo('bob')?.chosen, [null], 'opened again it knows the votes');
     assert.equal(votes.counts()[name].length, 5);
     seats.delete('ada');
-    assert.deepEqual(votes.counts()[name], [null, null, 0, 0, 1], 'a seat that was freed');
+    assert.deepEqual(votes.counts()[name], [null, null, 0, 0, 1], 'the seat was freed');
   });
 
-  test('nonsense is no vote', () => {
+  test('an invalid vote is refused', () => {
     const votes = createVotes(() => true);
     votes.show(ballot);
     const right = { name: ballot.name, question: 0, option: 0 };
@@ -399,14 +399,14 @@ const vote = (
   });
 
 describe('the server of the board', () => {
-  test('takes a vote from a seat while one is open, counts it, and tells no page who has cast it', async (t) => {
+  test('takes a vote from a seat while one is open, counts it, and keeps its voter secret', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const { url, code } = board;
     const { seat } = JSON.parse((await take(url, code)).body);
     let heard = 0;
     board.follow(() => (heard += 1));
     const mine = { name: ballot.name, question: 1, option: 2 };
-    assert.equal((await vote(url, seat, mine)).status, 409, 'none is open');
+    assert.equal((await vote(url, seat, mine)).status, 409, 'no vote is open');
     assert.equal((await say(url, seat, failing)).status, 204);
     board.showVote(ballot);
     const { status, body } = await say(url, seat, failing);
@@ -420,7 +420,7 @@ describe('the server of the board', () => {
     assert.equal((await vote(url, seat, mine)).status, 204);
     assert.equal((await vote(url, seat, { ...mine, option: 1 })).status, 204);
     assert.deepEqual(board.told().votes, { [ballot.name]: [null, null, 0, 1, 0] });
-    await until('it is told', () => heard > 0);
+    await until('followers are notified', () => heard > 0);
     assert.equal(JSON.stringify(board.told()).includes('Ada'), false);
     assert.equal(JSON.stringify(await shown(url)).includes(ballot.name), false);
     board.showVote(null);
@@ -653,7 +653,7 @@ describe("a learner's machine", () => {
     assert.deepEqual(said, [`You are on the board at ${board.url} as Ada.`]);
   });
 
-  test('learns of a vote, casts it, and of its end', async (t) => {
+  test('learns of a vote and its end, and casts it', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const ballots = /** @type {any[]} */ ([]);
     const onChange = () => void ballots.push(line.ballot()?.chosen ?? null);
@@ -764,7 +764,7 @@ describe("a learner's machine", () => {
     await heard(4);
     line.hand();
     await heard(5);
-    await line.begin(first, 'server.js'); // what it has found stays found until it finds otherwise
+    await line.begin(first, 'server.js'); // its results stay until it has other ones
     await heard(6);
     line.promise({ promise: { id: 'other', verdict: 'failed' } });
     line.end({ verdict: 'failed' });

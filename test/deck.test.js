@@ -107,7 +107,7 @@ describe('slides', () => {
     );
   });
 
-  test('a text that begins in bold is a large number, which is in its diagram, too', (t) => {
+  test('a text that begins in bold is a large number, which its diagram contains as well', (t) => {
     const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
     const svg =
       '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
@@ -262,7 +262,7 @@ describe('slides', () => {
   });
 });
 
-test('in the notes what is said at a step is marked, and answers are apart', () => {
+test('in the notes the sentence of each step is marked, and answers are set apart', () => {
   const step = (/** @type {number} */ at, /** @type {string} */ words) =>
     `<span class="step" data-step="${at}">${words}</span>`;
   const told = '<p>Look. One: <em>a</em>. Two: b.</p>\n<p>Three: c.</p>';
@@ -277,7 +277,7 @@ test('in the notes what is said at a step is marked, and answers are apart', () 
   assert.equal(setNotes('<p>An aside. (This.) Why? (Open</p>', false).includes('answer'), false);
 });
 
-test('what the notes say at "One:", "Two:" are the steps of the slide, in order, and of all of them', () => {
+test('"One:", "Two:" in the notes match all steps of the slide, in order', () => {
   const count = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
     (text.match(pattern) ?? []).length;
   for (const { id, html, notes } of readDeck(rootFolder).flatMap((chapter) => chapter.slides)) {
@@ -315,7 +315,7 @@ test('code on the wall has at most 9 rows of 52 columns, so that it is large and
   );
 });
 
-test('a demo that answers a vote says so in few words, which its last sentence has', () => {
+test('a demo that answers a vote gives a short answer, which its last sentence contains', () => {
   const voted = readDeck(rootFolder).flatMap(({ key, slides }) =>
     slides.flatMap(({ html, demos }) => {
       const [, result] = /data-vote="\d+" data-result="([^"]+)"/.exec(html) ?? [];
@@ -461,7 +461,7 @@ describe('the server', () => {
     assert.equal((await ask('/demos/no-such', { method: 'POST', headers })).status, 404);
   });
 
-  test('opens a vote on the board with the token, and tells what the board counts', async (t) => {
+  test('opens a vote on the board with the token, and reports its count', async (t) => {
     const told = { here: 3, tasks: {}, votes: { a: [1, null] } };
     /** @type {any[]} */
     const opened = [];

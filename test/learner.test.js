@@ -198,7 +198,7 @@ describe('the server of the page', () => {
     assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
   });
 
-  test('a hand is raised, and a vote cast, only where a board was joined, and with the token', async () => {
+  test('a hand can be raised, and a vote cast, only after joining a board, and with the token', async () => {
     assert.equal((await ask('/hand/up', { method: 'POST' })).status, 404);
     assert.equal((await ask('/votes/a/0/1', { method: 'POST' })).status, 404);
     const hand = { isUp: false, isHeard: true, ballot: null };

@@ -81,8 +81,8 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 }
 
 /**
- * What of the slide that is shown does not fit: text below 28 px, below 24 where it labels what is drawn or is the wall's own;
- * what lies outside; what comes within 24 px of the footer, or of the box above it.
+ * What doesn't fit on the visible slide: text below 28 px (below 24 in labels of drawings and of the wall itself),
+ * elements that lie outside, or within 24 px of the footer or of the box above them.
  * @param {import('playwright-core').Page} page  of 16:9
  * @returns {Promise<string[]>}
  */
@@ -162,7 +162,7 @@ export function layoutFaults(page) {
 /** @param {import('playwright-core').Page} page  the speaker's window */
 export const cockpitFaults = (page) => page.evaluate(outside);
 
-/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
 function outside() {
   const faults = [];
   const talk = document.getElementById('talk');

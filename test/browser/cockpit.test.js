@@ -290,7 +290,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('the notes of every slide can be read to their end, and none is too small', async () => {
+  test('the notes of every slide can be read to their end, and no text is too small', async () => {
     const { wall, speaker, close } = await open();
     const bad = [];
     for (const slide of slides) {
