@@ -121,7 +121,10 @@ export function demandMeasured(counted) {
   });
 }
 
-/** A busy machine makes pages longer and so only adds workers: too few are the program's fault. */
+/**
+ * A busy machine makes pages longer and so only adds workers: too few are the program's fault. With none, the primary may still be
+ * loading its modules.
+ */
 function demandCount({ setting, workers, fate, program, output }, story) {
   const wanted = Math.ceil(exactOf(setting));
   const end =
@@ -134,7 +137,8 @@ function demandCount({ setting, workers, fate, program, output }, story) {
         ? `It forked none, and ended (${end}).`
         : 'It forks no workers.';
   const all = { ...story, got, shows: forksShown(program), output };
-  demand(workers >= wanted, all);
+  const isForking = workers > 0 || fate !== undefined;
+  demand(workers >= wanted || !isForking, all);
   demandInTime(workers === wanted, all);
 }
 
