@@ -21,7 +21,7 @@ export function treeLines({ processes, port }) {
   if (all.length <= MOST_ROWS) return all;
   const listening = processes.filter(({ listenedMs }) => listenedMs !== undefined).length;
   const ended = processes.filter(({ endMs }) => endMs !== undefined).length;
-  const more = `and ${all.length - MOST_ROWS} more: ${many(processes.length, 'process', 'processes')} in all, of which ${listening} listen on ${port}, and ${ended} have exited`;
+  const more = `and ${all.length - MOST_ROWS} more: ${many(processes.length, 'process', 'processes')} in all, of which ${listening} listen on ${port}, and ${ended} exited`;
   return [...all.slice(0, MOST_ROWS), `  ${more}`];
 }
 
@@ -93,7 +93,7 @@ export function memory({ processes }) {
   return [
     `  ${'MB'.padEnd(width)}   RSS   PSS   USS`,
     ...named.map(line),
-    '  RSS: including shared memory; PSS: including its part of that; USS: without it.',
+    '  RSS: with shared memory; PSS: with its part of that; USS: without it.',
     ...(rows.length > 1
       ? ['  Only the sum of PSS is what all of them take: RSS counts shared memory twice.']
       : []),
