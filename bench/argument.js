@@ -1,10 +1,10 @@
 // The numbers on the command line of a benchmark.
 
 /**
- * Ends the process with exit code 2 when it is no whole number from 1.
+ * A number on the command line; exits with code 2 unless it is a whole number of at least 1.
  * @param {number} position  on the command line, from 1
- * @param {number} standard  where it is missing
- * @param {string} what  as people say it, such as 'saves'
+ * @param {number} standard  the default
+ * @param {string} what  the noun for a message, such as 'saves'
  * @returns {number}
  */
 export function countGiven(position, standard, what) {

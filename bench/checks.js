@@ -1,5 +1,5 @@
 // Checks a solution many times in a row and counts the verdicts: node bench/checks.js LESSON [TIMES] [HOGS] [quick]
-// The bar: 100 times when idle and 50 beside one CPU hog, none failed, at most 2 of 100 undecided.
+// The bar, for 100 checks when idle and 50 beside one CPU hog: no check fails, at most 2 of 100 are undecided.
 import { listLessons, findLesson, rootFolder } from '../lib/lessons/catalog.js';
 import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';

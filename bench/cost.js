@@ -1,8 +1,8 @@
 // What the checks cost: node bench/cost.js [TIMES] [LESSON] [again]. For each lesson how long a learner waits for the first ✖
-// after saving the starter, and for the verdict on the solution, with the CPU time and the starts that it takes; with
-// `again`, how long until the fault of each wrong answer is told when it failed last time, too. As under `npm start`: the
-// check is loaded, the keeper waits. Each figure also in units of C: how long lesson 2's solution takes here and now until
-// its four workers listen. It wants an idle machine: CPU time and starts are the whole machine's.
+// after saving the starter, and for the verdict on the solution, with its CPU time and process starts; with `again`, how long
+// until the fault of each wrong answer is reported when it also failed last time. As under `npm start`, the check is loaded
+// and the keeper waits. Each figure is also given in units of C: the time that lesson 2's solution takes on this machine
+// until its four workers listen. It wants an idle machine: CPU time and starts are the whole machine's.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeAnswer } from '../lib/lessons/answer-programs.js';
@@ -12,7 +12,7 @@ import { runCheck } from '../lib/check/run-check.js';
 import { quantile } from '../lib/measure/stats.js';
 import { createRunner } from '../lib/observe/runner.js';
 
-const TICK_S = 0.01; // sysconf(_SC_CLK_TCK) is 100 on every Linux of today
+const TICK_S = 0.01; // sysconf(_SC_CLK_TCK) is 100 on every current Linux
 const args = process.argv.slice(2);
 const isAgain = args.includes('again');
 const [times = '3', name] = args.filter((one) => one !== 'again');
@@ -28,7 +28,7 @@ await (isAgain ? tellFaultsAgain() : tellCosts());
 await runner.close();
 process.exit();
 
-/** C, in seconds: the median of five starts, with what this machine's user gives Node to read at each of them. */
+/** C, in seconds: the median of five starts, with the user's extra certificates, which Node reads at each start. */
 async function measureUnit() {
   const { NODE_EXTRA_CA_CERTS } = process.env;
   const env = { NODE_CLUSTER_WORKERS: '4', ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }) };
@@ -69,7 +69,7 @@ async function tellCosts() {
   console.log(`   all  ${cells}  (median, sum, sum)`);
 }
 
-/** Of every wrong answer: how long until it is told that what failed last time fails again. */
+/** For every wrong answer: how long until its fault is reported again. */
 async function tellFaultsAgain() {
   const waits = /** @type {number[]} */ ([]);
   for (const { key, number } of lessons) {
@@ -112,7 +112,7 @@ async function repeat(key, subject) {
   };
 }
 
-/** One check: when its first ✖ came, when its verdict, and what it took. */
+/** One check: the times of its first ✖ and its verdict, and its cost. */
 async function costOf(key, subject, first = /** @type {string[]} */ ([])) {
   const before = readCosts();
   const since = performance.now();

@@ -1,10 +1,10 @@
 // Judges right programs while the machine is crowded: node bench/crowd.js [TIMES] [HOGS] [LESSON]. Fourteen checks run at
-// once, of solutions and right answers, of all lessons in turn unless one is named, until there were fourteen times so many;
-// beside them so many CPU hogs. A false verdict is told with its reason. The bar: none failed in twenty times fourteen, with
-// no hogs and with sixteen a core; undecided is fine.
+// once, of solutions and right answers, of all lessons in turn unless one is named, until there were fourteen times that
+// many; beside them HOGS CPU hogs. A false verdict is printed with its reason. The bar: no check fails in twenty times
+// fourteen, with no hogs and with sixteen a core; undecided is fine.
 //
-// Each check and each hog has a session of its own, as neighbours at their own terminals have: Linux deals the cores out by
-// session first (autogroup, see sched(7)), and fourteen checks in one would share what a single hog gets.
+// Each check and each hog has its own session, like neighbours at their own terminals: Linux deals the cores out by session
+// first (autogroup, see sched(7)), and fourteen checks in one session would share what a single hog gets.
 import { join } from 'node:path';
 import { spawnOurs } from '../lib/common/child.js';
 import { makeAnswer } from '../lib/lessons/answer-programs.js';
@@ -37,7 +37,7 @@ for (const key of new Set(told.map((one) => one.key)))
   console.log(`${key}: ${countsOf(told.filter((one) => one.key === key))}`);
 process.exitCode = told.some(({ verdict }) => verdict === 'failed') ? 1 : 0;
 
-/** Judges one program after the other, as long as there are any: the machine is as crowded at the end as it was before. */
+/** Judges one program after the other until the end, so that the machine stays equally crowded. */
 async function goOn() {
   while (begun < checks) {
     const right = next(begun);
@@ -56,7 +56,7 @@ function rightOf(key) {
   return [{ key, name: 'solution', place: join(rootFolder, 'solutions', key) }, ...answers];
 }
 
-/** The lessons in turn, and of each its programs in turn. @param {number} count  of those before */
+/** The lessons in turn, and the programs of each in turn. @param {number} count  of earlier programs */
 function next(count) {
   const programs = queues[count % queues.length];
   return programs[Math.floor(count / queues.length) % programs.length];
@@ -78,7 +78,7 @@ async function judge({ key, name: what, place }) {
   return VERDICTS[code] || 'failed';
 }
 
-/** What failed, and why; where nothing can be read, all that was printed. @param {string} text */
+/** The failures and their reasons; if the report can't be parsed, the whole output. @param {string} text */
 function whyOf(text) {
   try {
     const { promises, fault } = JSON.parse(text);

@@ -1,7 +1,7 @@
 // Runs the demos of the deck beside CPU hogs, and compares the last sentence of each run with its timeline: a demo may say
 // that the machine is too busy, but nothing false.
 //   npm run bench:demos -- [--times 20] [--hogs N] [--only kill-one,roll] [--minutes 30] [--file demos.jsonl]
-// What was run is in the file, a line each: begun again, it goes on from there.
+// The file gets a line for each run: started again, it continues from there.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ async function runOne(demo) {
 }
 
 /**
- * Somebody's change must be said to break what the lesson's catalogue says that it breaks.
+ * A fault from the lesson's catalogue must break the promises that the catalogue names.
  * @param {import('../lib/deck/perform-demo.js').Demo & { key: string }} demo
  * @returns {Promise<import('./truths.js').Truth>}
  */

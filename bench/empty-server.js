@@ -1,4 +1,4 @@
-// The server of probe-cost.js: an Express handler with nothing in it, where a probe costs the most.
+// The server of probe-cost.js: an empty Express handler, for which the probe costs the most.
 import express from 'express';
 
 const app = express();

@@ -1,8 +1,8 @@
-// CPU hogs: processes that spin for as long as their parent lives, each in a session of its own, as a neighbour's program.
+// CPU hogs: processes that spin for as long as their parent lives, each in its own session, like a neighbour's program.
 import { once } from 'node:events';
 import { forkOurs } from '../lib/common/child.js';
 
-/** Starts so many hogs. @param {number} count @returns {() => Promise<void>} ends them */
+/** @param {number} count @returns {() => Promise<void>} kills them */
 export function startHogs(count) {
   const file = new URL('hog-process.js', import.meta.url);
   const hogs = Array.from({ length: count }, () => forkOurs(file, { detached: true }));

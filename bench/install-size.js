@@ -16,7 +16,7 @@ export function productionPackages(root) {
 }
 
 /**
- * Bytes that a package's own files take on the disk, without the packages inside it.
+ * Bytes of a package's own files on the disk, without the packages inside it.
  *
  * @param {string} folder
  * @returns {number}

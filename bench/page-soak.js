@@ -1,7 +1,7 @@
 // Many saves in a row, with the learner's page open: node bench/page-soak.js [SAVES]
-// Prints what the server and the page hold at the beginning, when a tenth and a half are done, and at the end, and how
-// much later the page shows a save's first verdict than the terminal. The bar: from the tenth on as many listeners and
-// handles, and memory that does not grow with the saves; at most 0.2 s later; nothing left behind.
+// Prints what the server and the page hold at the beginning, after a tenth and a half of the saves, and at the end, and how
+// much later than the terminal the page shows a save's first verdict. The bar: from the tenth on the same number of listeners
+// and handles, and memory that does not grow with the saves; at most 0.2 s later; nothing left behind.
 import { once } from 'node:events';
 import { cpSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ function hear(text) {
   if (/^ *\[\d+\/\d+\] [✔✖?]/m.test(text)) firstSaidMs ??= Date.now();
 }
 
-/** In the page: when the first verdict of the check that is shown was there. */
+/** In the page: the time when the visible check's first verdict appeared. */
 function noteFirstVerdicts() {
   let last;
   new MutationObserver(() => {
@@ -125,6 +125,6 @@ async function shows(pattern) {
     const found = pattern.exec(said);
     if (found) return found;
     await sleep(LOOK_MS);
-    if (child.exitCode !== null) throw new Error(`It has ended:\n${said}`);
+    if (child.exitCode !== null) throw new Error(`It exited:\n${said}`);
   }
 }

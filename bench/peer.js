@@ -14,12 +14,12 @@ const RATE = 200;
 const TIMEOUT_MS = 30_000;
 const NS = 1e6; // in a millisecond
 
-/** What may differ: throughput by a share; latencies by a share or by so many milliseconds. */
+/** Allowed differences: throughput by a share; latencies by a share or by a number of milliseconds. */
 export const BAR = { throughput: 0.02, latency: 0.1, latencyMs: 2 };
 
 /**
  * @typedef {{ throughputPerSecond: number, p50: number, p90: number, p99: number, success: number, lateMs?: number }} Figures
- *   latencies in milliseconds; lateMs: of ours, how late the latest one of a hundred was sent
+ *   latencies in milliseconds; lateMs: only ours: how late 1 % of the requests were sent, at least
  */
 
 /**
@@ -90,7 +90,7 @@ async function run(command, args, { input = '', output }) {
   guard.stdin?.end(input);
   const printed = guard.stdout ? text(guard.stdout) : '';
   const { code, signal } = await ended;
-  if (code !== 0) throw new Error(`${command} ${args[0]} ended with ${signal ?? code}.`);
+  if (code !== 0) throw new Error(`${command} ${args[0]} exited with ${signal ?? code}.`);
   return printed;
 }
 

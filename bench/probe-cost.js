@@ -22,7 +22,7 @@ const CONNECTIONS = 10;
 
 const here = (/** @type {string} */ file) => fileURLToPath(new URL(file, import.meta.url));
 
-/** A server in a session of its own: Linux may share the CPU by sessions. @param {Record<string, string>} more */
+/** A server in a new session: Linux may share the CPU by sessions. @param {Record<string, string>} more */
 async function startServer(more) {
   const port = await reservePort();
   const env = { ...process.env, PORT: String(port), ...more };
@@ -31,7 +31,7 @@ async function startServer(more) {
   const server = spawnOurs([here('empty-server.js')], { env, detached: true, stdio });
   await Promise.race([
     once(server.stdout, 'data'),
-    once(server, 'exit').then(() => Promise.reject(new Error('The server ended.'))),
+    once(server, 'exit').then(() => Promise.reject(new Error('The server exited.'))),
   ]);
   return { url: `http://127.0.0.1:${port}/`, stop: () => server.kill('SIGKILL') };
 }
@@ -68,7 +68,7 @@ async function measurePair(timeline) {
 
 const percent = (/** @type {number} */ share) => `${(share * 100).toFixed(1)} %`;
 
-/** Two processes of the same program differ by some percent, by luck: so several pairs, and each pair is one value. */
+/** Two processes of the same program differ by some percent by chance: so several pairs, and each pair is one value. */
 async function main() {
   const folder = mkdtempSync(join(temporaryFolder(), 'probe-cost-'));
   const timeline = join(folder, 'timeline.jsonl');

@@ -1,5 +1,5 @@
-// The bar of lesson 8: rolling restarts one after the other under 100 requests/s, none of which fails.
-// `node bench/reload.js [TIMES] [WORKERS]` counts what was lost, and what clients had to repeat.
+// The bar of lesson 8: rolling restarts one after the other under 100 requests/s, and no request fails. `node bench/reload.js
+// [TIMES] [WORKERS]` counts lost requests and retries.
 import { join } from 'node:path';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { MIXED, exitsOf, lostOf, nowMs, requestsOf, startTraffic } from '../lib/check/checking.js';
@@ -40,5 +40,5 @@ for (const { path, first, answer } of lost) {
   console.log(`  ${path}: ${error}; its connection: ${trace.join(', ') || 'not seen'}`);
 }
 for (const { workerPid, code, signal } of exitsOf(program.events))
-  if (code !== 0) console.log(`  worker ${workerPid} ended with ${signal ?? `exit code ${code}`}`);
+  if (code !== 0) console.log(`  worker ${workerPid} exited with ${signal ?? `exit code ${code}`}`);
 process.exitCode = seconds.length < TIMES || lost.length > 0 ? 1 : 0;

@@ -38,9 +38,9 @@ async function start(folder, workers) {
   return program;
 }
 
-/** Windows of a fifth of a second, and a target that nothing reaches or misses, so that every round is run. */
+/** Windows of a fifth of a second, and a target that no result decides, so that every round is run. */
 async function contest(name, folder, workers, path) {
-  const candidate = await start(folder, workers); // alone with the control: idle neighbours take CPU time too
+  const candidate = await start(folder, workers); // alone with the control: even idle neighbours take CPU time
   const since = performance.now();
   const options = { load, control, candidate, workers, path, windowMs: 200, spinners, target: 0 };
   const measure = path === '/cpu' ? speedupOfCpu : speedupOfBlocking;

@@ -1,4 +1,4 @@
-// Preloaded into a process that is watched: at SIGUSR2 it tells on stderr, in one line, what it holds.
+// A preload: at SIGUSR2 the process prints a line on stderr with its memory, handles and listeners.
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
   const kinds = {};

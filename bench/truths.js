@@ -1,16 +1,16 @@
 /**
- * What the last sentence of each demo says, compared with the messages from which the wall draws it. Pure: a truth returns
- * what is false, in words, or nothing.
+ * Compares the last sentence of each demo with the messages from which the slide draws it. Pure: a truth returns
+ * a description of the false part, or nothing.
  *
  * @typedef {object} Seen  of one run
- * @property {string} sentence  the last that was said
+ * @property {string} sentence  the last one
  * @property {any[]} events  in order
  * @property {{ path: string, t: number, doneMs?: number, client?: number, status?: number, error?: string }[]} asked  by the client
  * @property {Record<string, any>} measured  by name: the last of each
  */
 import { eventsOf, exitsOf, forksOf, groupBy, requestsOf } from '../lib/observe/timeline.js';
 
-const CLOSE_MS = 12; // between what a client saw and what was told of it
+const CLOSE_MS = 12; // between the client's figure and the sentence's
 const CLOSE = 0.15; // of a rate
 
 /** @param {any[]} messages  as lib/deck/perform-demo.js sends them @returns {Seen} */
@@ -40,7 +40,7 @@ const apart = (/** @type {string} */ what, said, seen) =>
     : `It says ${what} ${said} ms; seen: ${seen.toFixed(1)} ms.`;
 const first = (/** @type {(string | undefined)[]} */ ...faults) => faults.find(Boolean);
 
-/** The part of a sentence behind these words, up to the next full stop that ends a sentence. */
+/** The text after these words, up to the next full stop at the end of a sentence. */
 const behind = (/** @type {string} */ sentence, /** @type {string} */ words) => {
   const [, rest = ''] = sentence.split(words);
   return rest.split(/\.(?:\s|$)/)[0];
@@ -60,11 +60,11 @@ function score({ sentence, asked }) {
   );
 }
 
-/** From when the first of some was sent to the last answer. */
+/** From the first request of some to the last answer. */
 const spanOf = (asked) =>
   Math.max(...asked.map(({ doneMs }) => doneMs)) - Math.min(...asked.map(({ t }) => t));
 
-/** Eight at once to one server, and to a cluster: two times, and who answered. @type {Truth} */
+/** Eight at once to one server, and to a cluster: two times, and which process answered. @type {Truth} */
 function twoSpans({ sentence, asked, events }) {
   const half = asked.length / 2;
   const [one, many] = numbersIn(
@@ -82,11 +82,11 @@ function twoSpans({ sentence, asked, events }) {
     apart('of one', one, spanOf(asked.slice(0, half))),
     apart('of the cluster', many, spanOf(asked.slice(half))),
     differ('by worker', said.sort(), counts.sort()),
-    served.some(({ pid }) => primaries.has(pid)) ? 'The primary answered, too.' : undefined,
+    served.some(({ pid }) => primaries.has(pid)) ? 'The primary answered as well.' : undefined,
   );
 }
 
-/** Rates, and how they compare: both were loaded at the same time, so that what each has served compares as the rates do. @type {Truth} */
+/** Rates, and how they compare: both servers were loaded at the same time, so their counts compare as the rates do. @type {Truth} */
 function ratio({ sentence, events, measured }) {
   const [from, to, times] = numbersIn(sentence);
   const primaries = new Set(forksOf(events).map(({ pid }) => pid));
@@ -108,7 +108,7 @@ function ratio({ sentence, events, measured }) {
   );
 }
 
-/** Who got how many connections, and how. @type {Truth} */
+/** How many connections each worker got, and how. @type {Truth} */
 function shares({ sentence, events }) {
   const byPrimary = [...groupBy(forksOf(events), ({ pid }) => pid).values()];
   const seen = byPrimary.map((forks) => {
@@ -121,7 +121,7 @@ function shares({ sentence, events }) {
   return differ('of both', numbersIn(sentence), seen.flat());
 }
 
-/** How long each took, from when it was sent. @type {(paths: string[], sentence: (text: string) => number[]) => Truth} */
+/** The latency of each, from when it was sent. @type {(paths: string[], sentence: (text: string) => number[]) => Truth} */
 const took =
   (paths, saidIn) =>
   ({ sentence, asked }) => {
@@ -130,7 +130,7 @@ const took =
       .filter(({ path }) => paths.includes(path))
       .map(({ t, doneMs = NaN }) => doneMs - t);
     return first(
-      differ('so many times', said.length, seen.length),
+      differ('number of times', said.length, seen.length),
       ...said.map((ms, index) => apart(`of ${index + 1}`, ms, seen[index])),
     );
   };
@@ -204,7 +204,7 @@ export const truths = {
       asked.every(isFine) ? undefined : 'Not all were answered.',
       numbersIn(behind(sentence, 'own memory')).every((told) => told <= numbersIn(sentence)[0])
         ? undefined
-        : 'More are told than were sent.',
+        : 'It names more than were sent.',
     ),
   'kill-a-machine': score,
   'blocked-or-waiting': ({ sentence, asked }) => {

@@ -1,5 +1,5 @@
-// Verifies what a check can do to a running program beyond asking it: signals, its end and its survivors, arguments,
-// who holds its port, what memory it takes, and load that keeps its schedule.
+// Verifies what a check can do to a running program besides sending requests: signals, its exit and survivors, arguments, the
+// holder of its port, its memory, and load that keeps its schedule.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ const byHand = `import { fork } from 'node:child_process';
     });
   }`;
 
-test('arguments stand behind the entry', async () => {
+test('arguments follow the entry file', async () => {
   const program = await start('console.log(process.argv.slice(2).join("|"))', {
     args: ['--policy', 'a b'],
   });
@@ -58,7 +58,7 @@ test('arguments stand behind the entry', async () => {
 });
 
 describe('a signal', () => {
-  test('reaches the process that is meant, of this run and no other', async () => {
+  test('reaches the intended process of this run and no other', async () => {
     const program = await start(cluster);
     assert.ok(await program.ready(2));
     const [{ workerPid }] = program.events.filter(({ what }) => what === 'fork');
@@ -71,7 +71,7 @@ describe('a signal', () => {
     await program.stop();
   });
 
-  test('like Ctrl-C reaches all of them', async () => {
+  test('like Ctrl-C reaches all processes', async () => {
     const program = await start(cluster);
     assert.ok(await program.ready(2));
     assert.equal(await program.ended(50), undefined, 'it still runs');
@@ -82,7 +82,7 @@ describe('a signal', () => {
     await program.stop();
   });
 
-  test('to the parent alone leaves the child, which is told as a survivor', async () => {
+  test('to the parent alone leaves the child, which is reported as a survivor', async () => {
     const program = await start(byHand);
     const child = await program.until((events) =>
       events.find(({ handle, pid }) => handle === 'received' && pid !== program.pid),
@@ -95,7 +95,7 @@ describe('a signal', () => {
   });
 });
 
-describe('who holds the port', () => {
+describe('which process holds the port', () => {
   /** @type {import('../lib/observe/program.js').Program} */
   let program;
   before(async () => {
@@ -104,7 +104,7 @@ describe('who holds the port', () => {
   });
   after(() => program.stop());
 
-  test('a listener that came from another process is told apart from one opened here', () => {
+  test('a listener received from another process is distinguished from one opened here', () => {
     const handles = program.events.flatMap(({ what, pid, handle }) =>
       what === 'listening' ? `${pid === program.pid ? 'parent' : 'child'} ${handle}` : [],
     );
@@ -119,7 +119,7 @@ describe('who holds the port', () => {
   });
 });
 
-test('memory: what is unique is less than what is resident', onLinux, () => {
+test('memory: the unique part is smaller than the resident part', onLinux, () => {
   const { rssBytes, ussBytes } = memoryOf(process.pid) ?? {};
   assert.ok(Math.abs(Number(rssBytes) / process.memoryUsage.rss() - 1) < 0.2);
   assert.ok(Number(ussBytes) > 2 ** 20 && Number(ussBytes) < Number(rssBytes));
@@ -130,7 +130,7 @@ describe('open-loop load', () => {
   const generator = createOpenLoop();
   after(() => generator.close());
 
-  test('is sent on schedule while the server is silent, and counts from when it was due', async () => {
+  test('sends on schedule while the server is silent, and measures latency from when a request was due', async () => {
     const program = await start(`import { createServer } from 'node:http';
       const blockFor = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
       createServer((request, response) => {
@@ -156,7 +156,7 @@ describe('open-loop load', () => {
     await program.stop();
   });
 
-  test('with few connections it waits for one: late by the schedule, quick by the sending', async () => {
+  test('with few connections it waits for a free one: late by the schedule, quick from the moment of sending', async () => {
     const program = await start(`import { createServer } from 'node:http';
       const blockFor = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
       let connections = 0;
@@ -180,7 +180,7 @@ describe('open-loop load', () => {
     await program.stop();
   });
 
-  test('at random moments it sends as many, in order, within the time', async () => {
+  test('at random moments it sends the same number, in order, within the time', async () => {
     const program = await start(`import { createServer } from 'node:http';
       createServer((request, response) => response.end('ok')).listen(process.env.PORT);`);
     assert.ok(await program.ready(1));
@@ -198,7 +198,7 @@ describe('open-loop load', () => {
     await program.stop();
   });
 
-  test('what fails is an answer, too: refused, dropped, silent', async () => {
+  test('failed requests are recorded as answers: refused, dropped, silent', async () => {
     const program = await start(`import { createServer } from 'node:http';
       createServer((request, response) => {
         if (request.url === '/drop') request.socket.destroy();
@@ -231,7 +231,7 @@ describe('open-loop load', () => {
   });
 });
 
-test('load at a constant rate tells what it took of the machine: the cores, and the memory of each process', async () => {
+test('load at a constant rate reports its cost: the cores and memory of each process', async () => {
   const program = await start(cluster);
   assert.ok(await program.ready(2));
   const openLoop = createOpenLoop();

@@ -1,5 +1,5 @@
-// Verifies what a check makes of a request that was not answered: a connection that the server had closed before costs
-// nobody anything, and a program that got no CPU time is not judged.
+// Verifies how a check treats an unanswered request: a connection that the server had closed before is no failure, and a
+// program without CPU time is not judged.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -46,7 +46,7 @@ function keeping(t) {
   return agent;
 }
 
-test('what came to a connection that was closed before is asked again, on a new one', async (t) => {
+test('a request on a connection that the server had closed is retried on a new one', async (t) => {
   const program = await serve(t);
   const agent = keeping(t);
   const first = await askOnce(program, '/', { agent });
@@ -55,7 +55,7 @@ test('what came to a connection that was closed before is asked again, on a new 
   assert.deepEqual([second.status, second.isRepeated, second.isReused], [200, true, false]);
 });
 
-test('what a process has begun is not asked again, nor what came over a new connection', async (t) => {
+test('a request that a process has begun, or that used a new connection, is not retried', async (t) => {
   const events = /** @type {any[]} */ ([]);
   const see = (/** @type {number | undefined} */ client) =>
     events.push({ t: nowMs(), pid: 1, what: 'request', client, url: '/' });
@@ -68,7 +68,7 @@ test('what a process has begun is not asked again, nor what came over a new conn
   assert.equal((await askOnce(nobody, '/', { agent })).isRepeated, false);
 });
 
-test('no answer in time is none of a program that had no turn', async (t) => {
+test('a missing answer proves nothing if the program got no CPU time', async (t) => {
   let isStarved = false;
   const starvedIn = () => (isStarved ? new Starved(100, 0) : undefined);
   const program = await serve(t, { silent: true, starvedIn });
@@ -81,7 +81,7 @@ test('no answer in time is none of a program that had no turn', async (t) => {
   await assert.rejects(askAtOnce(program, '/', 2), Starved);
 });
 
-test('a port that is used again tells the two clients apart by their times', () => {
+test('two clients on the same reused port are distinguished by their times', () => {
   const answers = [101, 102].map((pid, index) => ({
     status: 200,
     body: JSON.stringify({ pid }),

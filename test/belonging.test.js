@@ -1,5 +1,5 @@
-// Verifies that a check ends what provably belongs to it and nothing else: bystanders live whatever the judged program reports
-// of them, and what a program starts ends however it leaves. In a namespace of our own, see namespace.js.
+// Verifies that a check kills the processes that provably belong to it, however they escape, and no others, whatever the
+// judged program reports. In a namespace of our own, see namespace.js.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ async function start(t, text, env = {}) {
   return { runner, program, mark };
 }
 
-/** A process that is none of a check's, which ends with the test. @param {import('node:test').TestContext} t @param {string[]} [args] */
+/** A process of no check, killed after the test. @param {import('node:test').TestContext} t @param {string[]} [args] */
 function bystander(t, args = ['-e', 'setInterval(() => {}, 1e6)']) {
   const child = spawn(process.execPath, args, { detached: true, stdio: 'ignore', cwd: rootFolder });
   t.after(() => child.kill('SIGKILL'));
@@ -73,7 +73,7 @@ const forging = `
   console.log('forged');
   setInterval(() => {}, 1e6);`;
 
-describe('what a program reports proves nothing', onlyApart, () => {
+describe('the reports of a program prove nothing', onlyApart, () => {
   for (let time = 1; time <= TIMES; time += 1)
     test(`no process that it names is signalled (${time})`, async (t) => {
       const older = bystander(t);
@@ -82,7 +82,7 @@ describe('what a program reports proves nothing', onlyApart, () => {
       await until('it runs', () => other.pid);
       const keeper = Number(processAt(Number(other.pid))?.ppid);
       const targets = [1, 2, keeper, process.pid, process.ppid, older, younger];
-      const seen = targets.flatMap((pid) => processAt(pid) ?? []); // 2 may have ended long ago
+      const seen = targets.flatMap((pid) => processAt(pid) ?? []); // 2 may have exited long ago
       assert.ok(seen.length >= targets.length - 1);
       const env = {
         TARGETS: JSON.stringify(targets),
@@ -100,7 +100,7 @@ describe('what a program reports proves nothing', onlyApart, () => {
       }
     });
 
-  test('a child in a PID namespace reports nothing but that, and its pids are not believed', async (t) => {
+  test('a child in a PID namespace reports only that, and its pids are ignored', async (t) => {
     const inner = `const { spawn } = require('child_process');
       for (let n = 0; n < 5; n += 1) spawn('sleep', ['60']);
       setInterval(() => {}, 1e6);`;
@@ -126,7 +126,7 @@ describe('what a program reports proves nothing', onlyApart, () => {
 });
 
 test(
-  'what resembles a daemon of a program lives: in its folder, without a terminal, on its port',
+  "processes that resemble a program's daemon stay alive: same folder, no terminal, same port",
   onlyApart,
   async (t) => {
     const { program } = await start(t, 'setInterval(() => {}, 1e6)');
@@ -149,23 +149,27 @@ test(
   },
 );
 
-describe('what a program starts ends with it, however it leaves:', onlyApart, () => {
-  assert.ok(onlyApart.skip || findMarker(), 'the table holds where there is prlimit');
-  for (const [name, escape] of Object.entries(escapes))
-    for (let time = 1; time <= TIMES; time += 1)
-      test(name, async (t) => {
-        const { runner, mark } = await start(t, programOf(escape));
-        await until('it has left', () => staying(mark).length > 0, limitMs(10));
-        assert.deepEqual(await runner.close(), []);
-        assert.deepEqual(staying(mark), []);
-      });
-});
+describe(
+  'processes that a program started are killed with it, however they escape:',
+  onlyApart,
+  () => {
+    assert.ok(onlyApart.skip || findMarker(), 'the table holds where there is prlimit');
+    for (const [name, escape] of Object.entries(escapes))
+      for (let time = 1; time <= TIMES; time += 1)
+        test(name, async (t) => {
+          const { runner, mark } = await start(t, programOf(escape));
+          await until('it has left', () => staying(mark).length > 0, limitMs(10));
+          assert.deepEqual(await runner.close(), []);
+          assert.deepEqual(staying(mark), []);
+        });
+  },
+);
 
 describe('the next start', onlyApart, () => {
   const left = ['no environment, its parent gone at once', 'stopped, no environment'];
   const daemons = ['nginx, no environment', 'redis-server, no environment'];
   for (const name of [...left, ...daemons])
-    test(`ends what check and keeper have left, both killed: ${name}`, async () => {
+    test(`ends leftovers of a killed check and keeper: ${name}`, async () => {
       const { home, mark } = await onBoth(programOf(escapes[name]));
       assert.ok(staying(mark).length > 0, 'it is left');
       await createRunner().close();
@@ -173,7 +177,7 @@ describe('the next start', onlyApart, () => {
       assert.equal(existsSync(home), false);
     });
 
-  test('leaves alone what a living check has, or one elsewhere', async (t) => {
+  test('leaves the processes of a running check, or of another place, alone', async (t) => {
     const { runner, program } = await start(t, 'setInterval(() => {}, 1e6)');
     await until('it runs', () => program.pid);
     const [, , pid, born] = nameHome().split('-');

@@ -1,5 +1,5 @@
-// Verifies the board of a class without a browser: who is shown where, what a learner's machine says and what never leaves
-// it, and that a wrong code, a huge name, a thousand joins and a foreign page are refused without harm.
+// Verifies the board of a class without a browser: its rows and seats, what a learner's machine sends and what never leaves
+// it, and that a wrong code, a huge name, a thousand joins and a foreign page do no harm.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -58,7 +58,7 @@ function makeSeats() {
 }
 
 describe('the seats of a class', () => {
-  test('rows by lesson, learners by name, promises by how many they fail for, hands as they were raised', () => {
+  test('lists rows by lesson, learners by name, promises by failures, hands in the order they were raised', () => {
     const { clock, seats, sit } = makeSeats();
     sit('Zoe', report({ failed: ['p', 'q'] }));
     sit('Ada', report({ failed: ['q'], hand: true }));
@@ -84,7 +84,7 @@ describe('the seats of a class', () => {
     ]);
   });
 
-  test('who is silent is away, counts no more, and comes back', () => {
+  test('a silent learner is away, is not counted, and can return', () => {
     const { clock, seats, sit } = makeSeats();
     const { seat } = sit('Ada', report({ hand: true }));
     assert.equal(seats.sweep(), false);
@@ -100,7 +100,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().away, seats.sweep()], [1, true]);
   });
 
-  test('two of one name are told apart; whoever comes again takes the old seat', () => {
+  test('two learners with one name are distinguished; a returning learner takes the old seat', () => {
     const { clock, seats, sit } = makeSeats();
     assert.deepEqual(
       [sit('Ada'), sit('Ada'), sit('Ada')].map(({ given }) => given),
@@ -111,7 +111,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().here, seats.told().away], [1, 2]);
   });
 
-  test('there is room for 60 from one address and 120 in all; who is away makes room', () => {
+  test('there is room for 60 from one address and 120 in all; absent learners make room', () => {
     const { clock, seats, sit } = makeSeats();
     const sat = (/** @type {string} */ from, count = 70) =>
       Array.from({ length: count }, (_, index) => sit(`${from} ${index}`, report(), from)).filter(
@@ -123,7 +123,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.told().here, seats.told().away], [3, 117]);
   });
 
-  test('seats that have never said anything make room first, then those that are away', () => {
+  test('seats that have never reported make room first, then absent ones', () => {
     const { clock, seats, sit } = makeSeats();
     const [first, second] = [sit('first'), sit('second')];
     for (let index = 2; index < 60; index += 1) seats.join(`silent ${index}`, 'here');
@@ -162,7 +162,7 @@ describe('the seats of a class', () => {
     assert.equal(seats.isClosed('there'), false);
   });
 
-  test('names that look alike on a wall are told apart', () => {
+  test('names that look alike on a projector are distinguished', () => {
     const { clock, seats, sit } = makeSeats();
     const alike = ['Ada', 'ada', '\u0410d\u0430', '\uff21da', 'A\u00adda', '\u0391da'];
     assert.deepEqual(
@@ -181,7 +181,7 @@ describe('the seats of a class', () => {
     assert.notEqual(looksOf('Zoë'), looksOf('Zoe'));
   });
 
-  test('a name is one line of letters, and not long', () => {
+  test('a name is one short line of letters', () => {
     assert.equal(nameOf('  Zoë \n O’Neill '), 'Zoë O’Neill');
     assert.equal(nameOf('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
     assert.equal(nameOf('\u3164Ada\ufe0f\u2800\u{e0041}'), 'Ada');
@@ -191,7 +191,7 @@ describe('the seats of a class', () => {
       assert.equal(nameOf(bad), undefined, String(bad).slice(0, 30));
   });
 
-  test('of a report only what this machine knows is kept', () => {
+  test('a report keeps only fields that this machine knows', () => {
     const told = {
       ...report({ failed: ['p', 'p', 'x', '<b>', {}] }),
       code: 'const a = 1',
@@ -205,7 +205,7 @@ describe('the seats of a class', () => {
     for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
   });
 
-  test('says how many have each task, of those that are here, also when they have gone on', () => {
+  test('counts the present learners who have each task, including those in a later lesson', () => {
     const { clock, seats, sit } = makeSeats();
     const { seat } = sit('Ada', report({ failed: [], kept: ['p', 'q'] }));
     sit('Bob');
@@ -227,7 +227,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([here, tasks.a.map(({ count }) => count)], [1, [1, 1]]);
   });
 
-  test('a bucket has so many tokens, and is refilled', () => {
+  test('a bucket holds a number of tokens and is refilled', () => {
     const clock = { ms: 0 };
     const rate = createRateLimiter({ most: 2, perSecond: 1, now: () => clock.ms });
     assert.deepEqual([rate.take('a'), rate.take('a'), rate.take('a')], [true, true, false]);
@@ -249,11 +249,11 @@ const ballot = {
 };
 
 describe('the votes of a class', () => {
-  test('each seat has one vote to a question while it is open; it can be changed, and taken back', () => {
+  test('each seat has one vote for an open question, which it can change or take back', () => {
     const seats = new Set(['ada', 'bob']);
     const votes = createVotes((key) => seats.has(key));
     const name = ballot.name;
-    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'none is open');
+    assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'no vote is open');
     assert.equal(votes.openTo('ada'), null);
     votes.show({ ...ballot, questions: ballot.questions.slice(0, 1) });
     assert.equal(votes.cast('ada', { name, question: 1, option: 0 }), false, 'not asked yet');
@@ -272,10 +272,10 @@ describe('the votes of a class', () => {
     assert.deepEqual(votes.openTo('bob')?.chosen, [null], 'opened again it knows the votes');
     assert.equal(votes.counts()[name].length, 5);
     seats.delete('ada');
-    assert.deepEqual(votes.counts()[name], [null, null, 0, 0, 1], 'a seat that was freed');
+    assert.deepEqual(votes.counts()[name], [null, null, 0, 0, 1], 'the seat was freed');
   });
 
-  test('nonsense is no vote', () => {
+  test('an invalid vote is refused', () => {
     const votes = createVotes(() => true);
     votes.show(ballot);
     const right = { name: ballot.name, question: 0, option: 0 };
@@ -360,7 +360,7 @@ const say = (/** @type {string} */ url, /** @type {string} */ seat, /** @type {u
     body: typeof what === 'string' ? what : JSON.stringify(what),
   });
 
-/** What a board's page that opens now is told. @param {string} url @returns {Promise<any>} */
+/** What the board sends to a page that opens now. @param {string} url @returns {Promise<any>} */
 async function shown(url) {
   const request = http.get(`${url}events`);
   const [response] = await once(request, 'response');
@@ -399,14 +399,14 @@ const vote = (
   });
 
 describe('the server of the board', () => {
-  test('takes a vote from a seat while one is open, counts it, and tells no page who has cast it', async (t) => {
+  test('takes a vote from a seat while one is open, counts it, and keeps its voter secret', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const { url, code } = board;
     const { seat } = JSON.parse((await take(url, code)).body);
     let heard = 0;
     board.follow(() => (heard += 1));
     const mine = { name: ballot.name, question: 1, option: 2 };
-    assert.equal((await vote(url, seat, mine)).status, 409, 'none is open');
+    assert.equal((await vote(url, seat, mine)).status, 409, 'no vote is open');
     assert.equal((await say(url, seat, failing)).status, 204);
     board.showVote(ballot);
     const { status, body } = await say(url, seat, failing);
@@ -420,7 +420,7 @@ describe('the server of the board', () => {
     assert.equal((await vote(url, seat, mine)).status, 204);
     assert.equal((await vote(url, seat, { ...mine, option: 1 })).status, 204);
     assert.deepEqual(board.told().votes, { [ballot.name]: [null, null, 0, 1, 0] });
-    await until('it is told', () => heard > 0);
+    await until('followers are notified', () => heard > 0);
     assert.equal(JSON.stringify(board.told()).includes('Ada'), false);
     assert.equal(JSON.stringify(await shown(url)).includes(ballot.name), false);
     board.showVote(null);
@@ -431,7 +431,7 @@ describe('the server of the board', () => {
     assert.deepEqual(board.told().votes[ballot.name], [null, null, 0, 1, 0]);
   });
 
-  test('shows who has joined with the code of the day, in any case, and who has left', async (t) => {
+  test("shows learners who joined with the day's code, in upper or lower case, and who left", async (t) => {
     const { url, code, address } = await serve(t);
     assert.match(code, /^[A-Z2-9]{4}-[A-Z2-9]{4}$/);
     const { body, headers } = await ask(url, '/');
@@ -449,7 +449,7 @@ describe('the server of the board', () => {
     await shows(url, ({ away }) => away === 1);
   });
 
-  test('tells its page of somebody whose line has dropped, and who comes back', async (t) => {
+  test('reports to its page a learner whose connection dropped and who returns', async (t) => {
     const { url, code, clock } = await serve(t);
     const { seat } = JSON.parse((await take(url, code)).body);
     await say(url, seat, failing);
@@ -466,7 +466,7 @@ describe('the server of the board', () => {
     await until('and back', () => text.includes('"here":1,"away":0'));
   });
 
-  test('wrong codes are refused, and after some of them that address is not heard for a while', async (t) => {
+  test('wrong codes are refused, and after several of them the address is ignored for a while', async (t) => {
     const { url, code, clock } = await serve(t);
     for (const wrong of ['', 'AAAA-AAAA', `${code}A`, 'é'.repeat(8)])
       assert.equal((await take(url, encodeURIComponent(wrong))).status, 403, wrong);
@@ -479,7 +479,7 @@ describe('the server of the board', () => {
     assert.equal((await take(url, code)).status, 201);
   });
 
-  test('a name of 1 MB, no JSON, no seat and nonsense are refused', async (t) => {
+  test('a name of 1 MB, invalid JSON, an unknown seat and nonsense are refused', async (t) => {
     const { url, code } = await serve(t);
     assert.equal((await take(url, code, 'x'.repeat(1e6))).status, 413);
     assert.equal((await take(url, 'WRONG', 'x'.repeat(1e6))).status, 403);
@@ -503,7 +503,7 @@ describe('the server of the board', () => {
     assert.deepEqual({ here, away, hands, rows }, { here: 0, away: 0, hands: [], rows: [] });
   });
 
-  test('of a thousand joins most are refused, and whoever sits stays', async (t) => {
+  test('most of a thousand joins are refused, and seated learners stay', async (t) => {
     const { url, code } = await serve(t);
     const { seat } = JSON.parse((await take(url, code, 'Grace')).body);
     await say(url, seat, failing);
@@ -522,7 +522,7 @@ describe('the server of the board', () => {
     );
   });
 
-  test('the page frees a seat with its token, and its machine is told not to come back', async (t) => {
+  test('the page frees a seat with its token, and its machine does not rejoin', async (t) => {
     const { url, code, clock } = await serve(t);
     const seatsOf = async () => JSON.parse((await take(url, code, 'Ada')).body).seat;
     const [first, second] = [await seatsOf(), await seatsOf()];
@@ -553,7 +553,7 @@ describe('the server of the board', () => {
   });
 
   test(
-    '500 connections from one address, which say nothing or never end, keep no other from joining',
+    '500 silent or endless connections from one address do not keep others from joining',
     { skip: process.platform !== 'linux' && 'Only Linux has all of 127.0.0.0/8' },
     async (t) => {
       const { code, address } = await serve(t, { host: '127.0.0.3' });
@@ -574,11 +574,11 @@ describe('the server of the board', () => {
       const open = () =>
         crowd.filter((socket) => !socket.destroyed && !socket.readableEnded).length;
       assert.ok(open() <= 150, `${open()} are open`);
-      await until('those that are left are given up', () => open() === 0, limitMs(15));
+      await until('the remaining connections are given up', () => open() === 0, limitMs(15));
     },
   );
 
-  test('one who says too much is not heard for a while', async (t) => {
+  test('a learner who sends too much is ignored for a while', async (t) => {
     const { url, code } = await serve(t);
     const { seat } = JSON.parse((await take(url, code)).body);
     const statuses = [];
@@ -587,7 +587,7 @@ describe('the server of the board', () => {
     assert.deepEqual([statuses[0], statuses.at(-1)], [204, 429]);
   });
 
-  test('a foreign page and a foreign name get nothing', async (t) => {
+  test('a foreign page and a foreign host name get nothing', async (t) => {
     const { url, code } = await serve(t);
     for (const more of [
       { origin: 'http://example.com' },
@@ -602,7 +602,7 @@ describe('the server of the board', () => {
   });
 
   test(
-    'at an address that it was told it takes what is said, and shows nothing',
+    'a separate address for joining accepts reports and shows nothing',
     { skip: process.platform !== 'linux' && 'Only Linux has 127.0.0.2 as it is' },
     async (t) => {
       const { url, code, address } = await serve(t, { host: '127.0.0.2' });
@@ -637,7 +637,7 @@ describe("a learner's machine", () => {
     return { line, said };
   }
 
-  test('says where it is, what has changed, and that it leaves', async (t) => {
+  test('reports its position, its changes, and that it leaves', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const { line, said } = sit(t, board);
     await shows(board.url, ({ here }) => here === 1);
@@ -653,7 +653,7 @@ describe("a learner's machine", () => {
     assert.deepEqual(said, [`You are on the board at ${board.url} as Ada.`]);
   });
 
-  test('learns of a vote, casts it, and of its end', async (t) => {
+  test('learns of a vote and its end, and casts it', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     const ballots = /** @type {any[]} */ ([]);
     const onChange = () => void ballots.push(line.ballot()?.chosen ?? null);
@@ -671,7 +671,7 @@ describe("a learner's machine", () => {
     assert.deepEqual(ballots, [null, [null, null], [1, null], null]);
   });
 
-  test('goes on without a board, says so once, tries again, and stops when its code is wrong', async (t) => {
+  test('continues without a board, says so once, retries, and stops when its code is wrong', async (t) => {
     let tries = 0;
     const server = http.createServer((request, response) => {
       tries += 1;
@@ -689,7 +689,7 @@ describe("a learner's machine", () => {
     assert.equal(tries, 4);
   });
 
-  test('does not come back by itself where the instructor has freed its seat', async (t) => {
+  test('does not rejoin by itself after the instructor has freed its seat', async (t) => {
     const board = await serve(t, { awayMs: 1e6 });
     let changes = 0;
     const { line, said } = sit(t, board, { beatMs: 20, onChange: () => (changes += 1) });
@@ -705,7 +705,7 @@ describe("a learner's machine", () => {
     assert.deepEqual((await shown(board.url)).seats, []);
   });
 
-  test('takes a seat again where the board has forgotten it, and nothing from what is no board', async (t) => {
+  test('takes a new seat if the board has forgotten it, and ignores other servers', async (t) => {
     const asked = /** @type {string[]} */ ([]);
     const answers = [
       [201, '{"seat":"one","name":"Ada"}'],
@@ -736,7 +736,7 @@ describe("a learner's machine", () => {
     assert.match(wrong.said[0], /^You are not on the board: What answers there is not a board\./);
   });
 
-  test('sends the name and a report, and nothing else', async (t) => {
+  test('sends only the name and a report', async (t) => {
     const bodies = /** @type {any[]} */ ([]);
     const server = http.createServer(async (request, response) => {
       const text = Buffer.concat(await request.toArray()).toString();
@@ -764,7 +764,7 @@ describe("a learner's machine", () => {
     await heard(4);
     line.hand();
     await heard(5);
-    await line.begin(first, 'server.js'); // what it has found stays found until it finds otherwise
+    await line.begin(first, 'server.js'); // its results stay until it has other ones
     await heard(6);
     line.promise({ promise: { id: 'other', verdict: 'failed' } });
     line.end({ verdict: 'failed' });
@@ -795,12 +795,12 @@ async function opened(t, server) {
 }
 
 describe('the commands', () => {
-  test('what cannot be meant is refused, and said how it is', async (t) => {
+  test('invalid options are refused with a correct example', async (t) => {
     const root = makeRoot();
     const refused = {
       'start x': /"x" means nothing here/,
       'start --name Ada': /--name is for the board/,
-      'start --join 127.0.0.1': /come the address and the code[^]*npm start -- --join/,
+      'start --join 127.0.0.1': /type the address and the code[^]*npm start -- --join/,
       'start --join ftp://a/b K7QM-3XPD --name Ada': /isn't the address of a board/,
       'start --join a:b:c K7QM-3XPD --name Ada': /isn't the address of a board/,
       'start --join 127.0.0.1 K7QM-3XPD': /The board needs a name/,
@@ -840,7 +840,7 @@ describe('the commands', () => {
     assert.deepEqual(parseAddress('2001:DB8::0:1'), { address: '2001:db8::1' });
   });
 
-  test('npm start joins npm run board; its verdict is there; both end well', async (t) => {
+  test('npm start joins npm run board; its verdict appears there; both exit cleanly', async (t) => {
     const root = makeRoot();
     const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
     write(root, {

@@ -1,5 +1,5 @@
-// The catalog reads lessons from their lesson.yml and hints.md, finds one by any of its names, and explains
-// what it cannot read or find.
+// Verifies that the catalog reads lessons from their lesson.yml and hints.md, finds a lesson by any of its names, and
+// explains errors.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ test('rootFolder is the folder that holds package.json', () => {
   assert.equal(join(rootFolder, 'test', 'catalog.test.js'), import.meta.filename);
 });
 
-test('listLessons reads everything, in order, and leaves out what is no lesson', () => {
+test('listLessons reads every lesson in order, and ignores other folders', () => {
   const root = makeRoot();
   write(root, { 'lessons/work.js': '', 'lessons/drafts/README.md': 'none' });
   const lessons = listLessons(root);
@@ -37,7 +37,7 @@ test('listLessons reads everything, in order, and leaves out what is no lesson',
   assert.match(text, /^# About 02-cluster-fork\n/);
 });
 
-test('what is told of a lesson may have CRLF and a byte order mark', () => {
+test('a lesson file may have CRLF and a byte order mark', () => {
   const root = makeRoot();
   const crlf = (/** @type {string} */ text) => `\uFEFF${text.replaceAll('\n', '\r\n')}`;
   write(root, { [`lessons/${keys[0]}/lesson.yml`]: crlf(about(keys[0])) });
@@ -102,7 +102,7 @@ test('a missing text, no lessons and no lessons folder are explained', () => {
   assert.throws(() => listLessons(root), { name: 'UsageError', message: /There is no lesson in/ });
 });
 
-test('findLesson takes every name of a lesson', () => {
+test('findLesson accepts every name of a lesson', () => {
   const lessons = listLessons(makeRoot());
   const names = [
     'lesson3',
@@ -129,7 +129,7 @@ const guesses = {
   'lessons/02-cluster-fork/server.js': '02-cluster-fork',
 };
 for (const [name, guess] of Object.entries(guesses)) {
-  test(`findLesson guesses what ${name} means, and lists what exists`, () => {
+  test(`findLesson guesses what ${name} means, and lists the existing lessons`, () => {
     const lessons = listLessons(makeRoot());
     const hint = new RegExp(`^Did you mean ${guess}\\? .*\n.*${keys.join('\n.*')}$`);
     const message = /^There is no lesson named "/;
@@ -165,7 +165,7 @@ test('findLesson survives hostile names', () => {
   }
 });
 
-test('lessonFiles lists what the solution holds, without build output', () => {
+test("lessonFiles lists the solution's files, without build output", () => {
   const root = makeRoot();
   const more = [
     'lib/pool.js',

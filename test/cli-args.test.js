@@ -1,5 +1,5 @@
-// Arguments are understood also when npm has taken flags away, or the message says how to write them.
-// What npm 10.9 and 11.19 pass on was recorded from `npm run check ...` with a script that prints it.
+// Verifies that arguments are understood even if npm has consumed flags, or that the message says how to write them. The
+// environment of npm 10.9 and 11.19 was recorded from `npm run check ...` with a script that prints it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parse } from '../lib/cli/args.js';
@@ -59,17 +59,17 @@ test('npm run check lesson-2 --predict 4: the lost value is explained', () => {
   assert.throws(lost, { name: 'UsageError', message, hint });
 });
 
-test('npm run check --predict -3 and --in= lose their values too', () => {
+test('npm run check --predict -3 and --in=: these values are lost as well', () => {
   assert.throws(() => parse([], options, npm({ predict: 'true' })), /--predict/);
   assert.throws(() => parse([], options, npm({ in: '' })), /--in/);
 });
 
-test('npm writes false as nothing', () => {
+test('npm writes false as an empty value', () => {
   assert.equal(parse([], options, npm({ json: '' })).values.json, false);
   assert.equal(parse([], options, npm({ json: 'false' })).values.json, false);
 });
 
-test('a setting of npm itself is not taken for a flag', () => {
+test('a setting of npm itself is not mistaken for a flag', () => {
   assert.equal(parse([], options, npm({ yes: 'true' })).values.yes, undefined);
 });
 

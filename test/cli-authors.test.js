@@ -1,5 +1,5 @@
-// The author's commands: doctor finds every kind of misfit, new makes what doctor likes, sync
-// keeps quotes and starters in step.
+// The author's commands: doctor finds every kind of misfit, new makes a lesson that doctor accepts, sync keeps quotes and
+// starters in step.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import {
 
 const [key] = keys;
 
-test('doctor is content with a complete workshop, and tells the environment', async () => {
+test('doctor finds no problem in a complete workshop, and prints the environment', async () => {
   const root = makeRoot();
   const npm = { npm_lifecycle_event: 'doctor', npm_config_user_agent: 'npm/11.1.0 node/v22' };
   const { code, stdout } = await forkshop(root, ['doctor'], npm);
@@ -39,7 +39,7 @@ test('doctor is content with a complete workshop, and tells the environment', as
   assert.equal(environment.node, process.versions.node);
 });
 
-test('doctor prints each problem with how to mend it: exit code 1', async () => {
+test('doctor prints each problem and its fix: exit code 1', async () => {
   const root = makeRoot();
   rmSync(join(root, `lessons/${key}/server.js`));
   const { code, stdout } = await dispatched(root, ['doctor']);
@@ -57,7 +57,7 @@ const right = `checks/${key}/right-answers`;
 const wrong = `checks/${key}/wrong-answers`;
 const mute = answers('## mute\n\nBreaks: `greets`\n\nShy.', '');
 /**
- * What is broken: files to write (null removes), and the place and message of the only problem.
+ * Files to write (null removes one), and the place and message of the only problem.
  *
  * @type {Record<string, [files: Record<string, string | null>, where: string, message: RegExp]>}
  */
@@ -211,7 +211,7 @@ const misfits = {
     `checks/${key}`,
     /"Mute it" .* kebab-case/,
   ],
-  'an answer told twice': [
+  'an answer listed twice': [
     { [`${wrong}.md`]: `${mute}\n${mute}` },
     `${wrong}.md`,
     /"mute" is there twice/,
@@ -276,7 +276,7 @@ for (const [name, [files, where, message]] of Object.entries(misfits)) {
   });
 }
 
-test('doctor finds a number that is taken twice, and that there is nothing to compare', async () => {
+test('doctor finds a number that two lessons share, and lessons with nothing to compare', async () => {
   const root = makeRoot();
   assert.equal((await dispatched(root, ['new', '01-other', 'T'])).code, 2);
   write(root, { 'lessons/01-other/README.md': '' });
@@ -288,7 +288,7 @@ test('doctor finds a number that is taken twice, and that there is nothing to co
   assert.match((await compareRooms(root))[0].problem, /nothing to compare/);
 });
 
-test('doctor forgives CRLF', async () => {
+test('doctor accepts CRLF', async () => {
   const root = makeRoot();
   const paths = [
     `lessons/${key}/README.md`,
@@ -306,7 +306,7 @@ test('doctor forgives CRLF', async () => {
   assert.deepEqual(await compareRooms(root), []);
 });
 
-test('new creates every part; after sync doctor is content', async () => {
+test('new creates every part; after sync doctor finds no problem', async () => {
   const root = makeRoot();
   const title = 'Threads: "beside" processes, für alle #1';
   const { code, stdout } = await forkshop(root, ['new', '12-worker-threads', title]);
@@ -375,7 +375,7 @@ test('new validates the slug and the title', async () => {
   assert.deepEqual(filesBelow(root), before);
 });
 
-test('sync fills quotes in, says what changed, and with --check only reports', async () => {
+test('sync fills in quotes and reports changes; with --check it only reports', async () => {
   const root = makeRoot();
   const fresh = await dispatched(root, ['sync', '--check']);
   assert.deepEqual([fresh.code, fresh.stdout], [0, 'Everything is up to date.\n']);

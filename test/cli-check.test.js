@@ -1,5 +1,5 @@
-// Verifies `check` and `start` as a learner meets them: real processes, on a small workshop of two lessons whose checks
-// judge a word in the file, and on the real lesson 2 where the real thing is the point.
+// Verifies `check` and `start` as a learner meets them: real processes, on a small workshop of two lessons whose checks judge
+// a word in the file, and on the real lesson 2 if that is the point.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -89,7 +89,7 @@ test('a pass, a failure, an undecided check and a fault each have their words an
   assert.match(fault.stdout, /bug in Forkshop, not in your code[^]*Error: the check is broken/);
 });
 
-/** Two promises: one that the text of the file decides, at once, and one whose look never ends. */
+/** Two promises: the text of the file decides the first at once, and the look of the second never ends. */
 const endlessCheck = `
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ export default check('${keys[0]}', { 1: { greets: 'it says hello', waits: 'it an
 });
 `;
 
-test('a check that reaches its deadline has failed if one of its promises has; else nothing is decided', async () => {
+test('a check that reaches its deadline fails if a promise has failed; otherwise it is undecided', async () => {
   const root = makeWorkshop();
   const lessons = listLessons(root);
   write(root, { [`checks/${keys[0]}/check.js`]: endlessCheck });
@@ -126,7 +126,7 @@ test('a check that reaches its deadline has failed if one of its promises has; e
   assert.match(undecided.told, /✔ it says hello[^]*Undecided\. 1 holds, 1 to come/);
 });
 
-test('passing is remembered, with the prediction and what was measured; others are judged without a trace', async () => {
+test('a pass is saved with its prediction and measurements; judging another program saves nothing', async () => {
   const root = makeWorkshop();
   await forkshop(root, ['check', '2', '--solution']);
   assert.throws(() => read(root, '.forkshop/progress.json'), { code: 'ENOENT' });
@@ -150,10 +150,10 @@ test('passing is remembered, with the prediction and what was measured; others a
   );
 
   const next = await forkshop(root, ['check']);
-  assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the lesson that comes next');
+  assert.match(next.stdout, /^Lesson 2: /, 'without a name it is the next lesson');
 });
 
-test('a prediction for a lesson that was not begun is only noted, in its unit, and corrected until the lesson has passed', async () => {
+test('a prediction for an untouched lesson is only noted, in its unit, and may be corrected until the lesson has passed', async () => {
   const root = makeWorkshop();
   const about = `lessons/${keys[0]}/lesson.yml`;
   write(root, { [about]: `${read(root, about)}predicts: s\n` });
@@ -181,7 +181,7 @@ test('a prediction for a lesson that was not begun is only noted, in its unit, a
   assert.equal(kept(), 3, 'it has passed');
 });
 
-test('later tasks are not judged before the first is done, and what held before is shown', async () => {
+test('later tasks wait until the first is done, and promises that held before are shown', async () => {
   const root = makeWorkshop();
   const check = `checks/${keys[0]}/check.js`;
   const apart = "{ 1: { greets: 'it says hello' }, 2: { ends: 'it says so and ends' } }";
@@ -215,7 +215,7 @@ test('later tasks are not judged before the first is done, and what held before 
   assert.deepEqual(JSON.parse(read(root, '.forkshop/progress.json')).hints, {});
 });
 
-test('--json is one object, and no escape codes are in any piped output', async () => {
+test('--json is one object, and piped output contains no escape codes', async () => {
   const root = makeWorkshop();
   const { stdout } = await forkshop(root, ['check', '1', '--json', '--timeline']);
   const { lesson, verdict, promises, measurements, seconds, conditions, timeline } =
@@ -244,7 +244,7 @@ test('--json is one object, and no escape codes are in any piped output', async 
   );
 });
 
-test('what failed last time is judged first, then the rest of its task', async () => {
+test('promises that failed last time are judged first, then the rest of their task', async () => {
   const root = makeWorkshop();
   say(root, 'ciao');
   const first = await forkshop(root, ['check', '1']);
@@ -261,7 +261,7 @@ test('what failed last time is judged first, then the rest of its task', async (
   assert.match(mended.stdout, /\[2\/2\] ✔[^]*\[1\/2\] ✔[^]*Passed\. 2 of 2 promises hold/);
 });
 
-test('--only judges what it names, and that is no pass', async () => {
+test('--only judges the named promises, and is not a pass', async () => {
   const root = makeWorkshop();
   const { code, stdout } = await forkshop(root, ['check', '1', '--only', 'ends']);
   assert.equal(code, 0);
@@ -272,7 +272,7 @@ test('--only judges what it names, and that is no pass', async () => {
   assert.deepEqual([promises.map(({ id }) => id), isWhole, measurements], [['ends'], false, []]);
 });
 
-test('what cannot be meant is explained, with exit code 2', async () => {
+test('invalid options are explained, with exit code 2', async () => {
   const root = makeWorkshop();
   const cases = [
     [['check', 'cluster-frok'], /cluster-fork/],
@@ -310,7 +310,7 @@ test('a reader that leaves early does not spoil the exit code', async () => {
   assert.equal(last.verdict, 'failed');
 });
 
-test('start shows where you are, checks what is saved, begins again on the next save, and ends on a signal', async (t) => {
+test('start shows the position, checks each save, restarts on the next save, and exits on a signal', async (t) => {
   const root = makeWorkshop();
   const child = spawnOurs([join(rootFolder, 'lib/cli/main.cjs'), 'start'], {
     env: { ...process.env, FORKSHOP_ROOT: root, NODE_TEST_CONTEXT: undefined },
@@ -342,7 +342,7 @@ test('start shows where you are, checks what is saved, begins again on the next 
   );
 });
 
-test('a check stands by itself too: node --test prints promises and numbers', async () => {
+test('a check also runs on its own: node --test prints promises and numbers', async () => {
   const root = makeWorkshop();
   const file = join(root, 'checks', keys[0], 'check.js');
   const checkAlone = async (/** @type {string} */ word) => {
@@ -367,7 +367,7 @@ test('a check stands by itself too: node --test prints promises and numbers', as
   assert.match(passed.output, /words: 1\.00 words[^]*letters: l 2 letters/);
 });
 
-test('lesson 2: the timeline is drawn, with its numbers in words', async () => {
+test('lesson 2: the timeline is drawn, and its numbers are explained', async () => {
   const home = makeRoot();
   const place = join(rootFolder, 'checks/02-cluster-fork/starter');
   const argv = ['check', 'lesson-2', '--timeline', '--all', '--in', place];

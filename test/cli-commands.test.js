@@ -1,4 +1,4 @@
-// The learner's commands, as real processes on a small workshop of their own.
+// The learner's commands, as real processes in a small workshop.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -67,7 +67,7 @@ test('help lists every command, and every command has help', async () => {
   assert.deepEqual(readdirSync(root).includes('.forkshop'), false);
 });
 
-test('an unknown command gets the nearest right one and exit code 2', async () => {
+test('an unknown command suggests the nearest right one: exit code 2', async () => {
   const { code, stdout, stderr } = await forkshop(makeRoot(), ['lits']);
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(
@@ -76,14 +76,14 @@ test('an unknown command gets the nearest right one and exit code 2', async () =
   );
 });
 
-test('a command named like a part of an object or a path is unknown', async () => {
+test('a command named like an object property or a path is unknown', async () => {
   const root = makeRoot();
   for (const name of ['constructor', '../catalog', '']) {
     assert.equal((await dispatched(root, [name])).code, 2, name);
   }
 });
 
-test('list shows every lesson, its state in words, and where to go on', async () => {
+test('list shows every lesson, its state in words, and where to continue', async () => {
   const root = makeRoot();
   pass(root, keys[0]);
   const { code, stdout, stderr } = await dispatched(root, ['list']);
@@ -96,7 +96,7 @@ test('list shows every lesson, its state in words, and where to go on', async ()
  2  cluster-fork          20 min  next    About 02-cluster-fork
  3  scheduling-policies   20 min          About 03-scheduling-policies
 
-Go on with: npm run check lesson-2
+Continue with: npm run check lesson-2
 `,
   );
   for (const key of keys) pass(root, key);
@@ -106,7 +106,7 @@ Go on with: npm run check lesson-2
   );
 });
 
-test('list says what is not installed that a lesson needs', async () => {
+test("list names a lesson's missing tools", async () => {
   const root = makeRoot();
   const file = `lessons/${keys[1]}/lesson.yml`;
   write(root, { [file]: read(root, file).replace('minutes:', 'needs: [vegeta]\nminutes:') });
@@ -115,7 +115,7 @@ test('list says what is not installed that a lesson needs', async () => {
   assert.equal(stdout.match(/not installed/g)?.length, 1);
 });
 
-test('hint shows one more each time, of the lesson that is next', async () => {
+test('hint shows one more each time, for the next lesson', async () => {
   const root = makeRoot();
   pass(root, keys[0]);
   const first = await dispatched(root, ['hint']);
@@ -155,7 +155,7 @@ for (const command of ['solution', 'diff']) {
   });
 }
 
-test('diff: unified, blind to line ends, and names a missing file', async () => {
+test('diff: unified, ignores line endings, and names a missing file', async () => {
   const root = makeRoot();
   pass(root, keys[0]);
   write(root, { [`lessons/${keys[0]}/server.js`]: starter.replaceAll('\n', '\r\n') });
@@ -192,7 +192,7 @@ test('reset without a terminal and without --yes changes nothing: exit code 2', 
   assert.equal(existsSync(join(root, '.forkshop')), false);
 });
 
-test('reset restores the starter, keeps a backup and says where, and leaves the rest alone', async () => {
+test('reset restores the starter, names its backup, and leaves other files alone', async () => {
   const root = makeRoot();
   const notes = `lessons/${keys[0]}/notes.txt`;
   write(root, {
@@ -222,7 +222,7 @@ test('reset of an untouched lesson says so', async () => {
   );
 });
 
-test('reset --all takes every changed lesson, also missing files and a folder in the place of one', async () => {
+test('reset --all resets every changed lesson, including missing files and a folder in place of a file', async () => {
   const root = makeRoot();
   const server = (/** @type {string} */ key) => `lessons/${key}/server.js`;
   rmSync(join(root, server(keys[0])));
@@ -236,7 +236,7 @@ test('reset --all takes every changed lesson, also missing files and a folder in
   for (const key of keys) assert.equal(read(root, server(key)), starter);
 });
 
-test('npm run reset --all: npm takes the flag, and it is understood', async () => {
+test('npm run reset --all: npm consumes the flag, and reset still obeys it', async () => {
   const root = makeRoot();
   for (const key of keys) write(root, { [`lessons/${key}/server.js`]: mine });
   const npm = { npm_lifecycle_event: 'reset', npm_config_all: 'true' };
@@ -244,7 +244,7 @@ test('npm run reset --all: npm takes the flag, and it is understood', async () =
   for (const key of keys) assert.equal(read(root, `lessons/${key}/server.js`), starter);
 });
 
-test('reset replaces a link and leaves what it led to', async () => {
+test("reset replaces a link and leaves the link's target alone", async () => {
   const root = makeRoot();
   write(root, { 'elsewhere.js': mine });
   rmSync(join(root, 'lessons', keys[0], 'server.js'));
@@ -257,7 +257,7 @@ test('reset replaces a link and leaves what it led to', async () => {
 });
 
 test(
-  'a pipe in the place of a file, or in a folder there, stops neither diff nor reset',
+  'a pipe in place of a file, or inside a folder there, stops neither diff nor reset',
   onPosix,
   async () => {
     const root = makeRoot();
@@ -286,7 +286,7 @@ test(
   },
 );
 
-test('reset refuses what it cannot mean', async () => {
+test('reset refuses invalid options', async () => {
   const root = makeRoot();
   write(root, { [`lessons/${keys[0]}/server.js`]: mine });
   rmSync(join(root, 'checks', keys[2], 'starter'), { recursive: true });
@@ -350,7 +350,7 @@ test('wrong and hostile lesson names: exit code 2, no escape codes, nothing touc
   assert.equal(existsSync(join(root, '.forkshop')), false);
 });
 
-test('colour only where it is wanted', async () => {
+test('colour only when requested', async () => {
   const root = makeRoot();
   const colours = async (/** @type {Record<string, string>} */ env) =>
     (await forkshop(root, ['list'], env)).stdout.includes('\u001b[');
@@ -426,7 +426,7 @@ for (const text of [
   });
 }
 
-test('history: a torn line is left out and spoils no other', () => {
+test('history: a torn line is ignored and spoils no other', () => {
   const io = ioOf(makeRoot());
   assert.deepEqual(readHistory(io), []);
   appendHistory(io, { n: 1 });
@@ -437,7 +437,7 @@ test('history: a torn line is left out and spoils no other', () => {
   assert.deepEqual(readHistory(io), [{ n: 1 }, { n: 3 }, { n: 4 }]);
 });
 
-test('history: what is no measurement is left out', () => {
+test('history: a line without a measurement is ignored', () => {
   const io = ioOf(makeRoot());
   const whole = { name: 'words', value: 1 };
   const odd = [[null, whole, 3, { name: 'b' }, { value: 1 }], 'many', null, {}];
@@ -449,7 +449,7 @@ test('history: what is no measurement is left out', () => {
   );
 });
 
-test('history: a line of another shape is left out', async () => {
+test('history: a line of another shape is ignored', async () => {
   const root = makeRoot();
   /** @type {object[]} */
   const lines = [{ failed: 7 }, { failed: [1] }, { verdicts: 'all' }, { verdicts: { a: {} } }];
@@ -459,20 +459,20 @@ test('history: a line of another shape is left out', async () => {
   assert.deepEqual(readHistory(ioOf(root)), []);
 });
 
-test('in the environment of a cluster worker no command begins, and says why', async () => {
+test('in the environment of a cluster worker every command refuses to start, and says why', async () => {
   const { code, stdout, stderr } = await forkshop(makeRoot(), ['list'], { NODE_UNIQUE_ID: '1' });
   assert.deepEqual([code, stdout], [3, '']);
   assert.match(stderr, /^NODE_UNIQUE_ID is set[^]*env -u NODE_UNIQUE_ID npm run check\n$/);
 });
 
-test('FORKSHOP_HOME moves the state, also relative to the root', () => {
+test('FORKSHOP_HOME moves the state, even with a path relative to the root', () => {
   const io = { ...ioOf(makeRoot()), env: { FORKSHOP_HOME: 'state' } };
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));
   assert.equal(readProgress(io).lastLesson, keys[1]);
   assert.deepEqual(readdirSync(join(io.root, 'state')), ['progress.json']);
 });
 
-test('a refusal of the operating system is no fault of Forkshop; a fault is no fault of the learner', async () => {
+test('an operating-system error is not reported as a fault of Forkshop, nor a fault of Forkshop as the learner’s', async () => {
   const root = makeRoot();
   write(root, { [`lessons/${keys[0]}/server.js`]: '// mine' });
   const throwing = (/** @type {string} */ text) =>

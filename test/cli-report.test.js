@@ -1,4 +1,4 @@
-// Verifies the last lines of a verdict: where something that a lesson needs is not installed, and on a machine that is far too busy.
+// Verifies the last lines of a verdict, with a tool missing and on a machine that is far too busy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReporter } from '../lib/cli/report.js';
@@ -10,7 +10,7 @@ const missing = toolNames.filter((tool) => !findTool(tool));
 /** The last line of an undecided verdict on a lesson with these needs. */
 const lastLine = (needs) => reportOf(needs).trimEnd().split('\n').at(-1);
 
-/** What is reported of an undecided verdict, with so much else about it. */
+/** The report of an undecided verdict on a machine with this much other load. */
 function reportOf(
   needs,
   more = {},
@@ -38,7 +38,7 @@ function reportOf(
   return text;
 }
 
-/** A lesson of two tasks, of which the first fails in the two promises that are named. */
+/** A lesson of two tasks; the named promises of the first fail. */
 const tasks = [
   { number: 1, name: 'task 1', title: 'fork', promises: ['a', 'b', 'c'] },
   { number: 2, name: 'task 2', title: 'stop', promises: ['d', 'e'] },
@@ -63,7 +63,7 @@ const inTask1 = {
   promises: [passed, failure('c'), failure('b')],
 };
 
-test('the first failure in the order of the lesson is opened, with what its program printed; of others a line, of later tasks a line', () => {
+test("the lesson's first failure is opened, with its program's output; other failures take a line each, later tasks one line", () => {
   const told = reportOf([], inTask1);
   assert.match(
     told,
@@ -76,7 +76,7 @@ test('the first failure in the order of the lesson is opened, with what its prog
   assert.doesNotMatch(told, /look there/);
 });
 
-test('what to try comes when the same promise fails again, or when it is asked for; keys are named where there are some', () => {
+test('advice appears when the same promise fails again, or on request; keys are named if there are any', () => {
   const before = { failed: ['b'], verdicts: { b: 'failed' }, measured: {} };
   assert.match(reportOf([], inTask1, { before }), /try {7}look there/);
   const other = { ...before, verdicts: { b: 'passed', c: 'failed' } };
@@ -86,7 +86,7 @@ test('what to try comes when the same promise fails again, or when it is asked f
   assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
 });
 
-test('a task whose promises come in two parts says so, and a title that asks has one mark', () => {
+test('a task with promises in two parts says so, and a question keeps its one question mark', () => {
   const later = { ...passed, id: 'd', task: 2 };
   const decided = [later, passed, { ...later, id: 'e' }].map((promise, index) => ({
     ...{ promise, number: index + 1, of: 5, task: tasks[promise.task - 1] },
@@ -102,7 +102,7 @@ test('a task whose promises come in two parts says so, and a title that asks has
   ]);
 });
 
-test('what held before and was not judged is shown, and counted', () => {
+test('promises that held before and were not judged are shown and counted', () => {
   const before = {
     failed: ['d'],
     verdicts: { a: 'passed', b: 'passed', c: 'passed', e: 'passed' },
@@ -117,7 +117,7 @@ test('what held before and was not judged is shown, and counted', () => {
   assert.match(told, /Not yet\. 4 hold, 1 fails\./);
 });
 
-test('a verdict stands in a window of 30 lines of 100 columns, however long its story and its output', () => {
+test('a verdict fits in a window of 30 lines of 100 columns, however long its story and its output', () => {
   const long = 'a word and another '.repeat(40);
   const output = 'Error: it is broken\n    at serve (/root/a.js:1:1)\n'.repeat(200);
   const records = ['a', 'b', 'c'].map((id) => ({
@@ -147,15 +147,15 @@ test('a verdict stands in a window of 30 lines of 100 columns, however long its 
   assert.match(told, /Your program printed:\n[^]*Error: it is broken/);
 });
 
-test('an undecided lesson is checked again', () => {
+test('the advice for an undecided lesson is to check again', () => {
   assert.equal(lastLine([]), 'Check again: npm run check lesson-11');
 });
 
-test('what is missing is installed first', { skip: missing.length === 0 }, () => {
+test('the advice for a missing tool is to install it first', { skip: missing.length === 0 }, () => {
   assert.equal(lastLine(missing), `Install it first: ${explainMissing(missing[0]).try}`);
 });
 
-test('where so many want each core that the rest was left out, it says so, and not how to judge them all', () => {
+test('if other programs crowd the cores and the rest was skipped, it says so, and does not say how to judge all', () => {
   const conditions = { cores: 2, node: '20.20.2', overrunBy: 23 };
   const told = reportOf([], { isWhole: false, of: 9, conditions });
   assert.match(

@@ -1,4 +1,4 @@
-// Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses what cannot be meant.
+// Verifies the command `slides`: it serves until Ctrl-C, exports, and refuses invalid options.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ test('serves the deck until Ctrl-C', async () => {
   await assert.rejects(fetch(url));
 });
 
-test('prints the run of show, and exports into a new folder only', async () => {
+test('prints the run of show, and exports only into a new folder', async () => {
   const agenda = await forkshop(rootFolder, ['slides', '--agenda']);
   assert.equal(agenda.code, 0, agenda.stderr);
   assert.match(
@@ -61,7 +61,7 @@ test('prints the run of show, and exports into a new folder only', async () => {
   assert.deepEqual([again.code, /is not empty/.test(again.stderr)], [2, true]);
 });
 
-test('refuses what cannot be meant: exit code 2, and nothing is written', async () => {
+test('refuses invalid options: exit code 2, and nothing is written', async () => {
   const file = join(folder, 'there.pdf');
   writeFileSync(file, 'mine');
   /** @type {[string[], RegExp][]} */
@@ -91,7 +91,7 @@ test('refuses what cannot be meant: exit code 2, and nothing is written', async 
   }
 });
 
-test('a demo is recorded with its machine; one that fails keeps the recording before it', async () => {
+test('a demo is recorded with its machine; a failed demo keeps the previous recording', async () => {
   const root = makeRoot();
   const demo = (/** @type {string} */ body) =>
     `export default [{ name: 'one', title: 'One', async perform({ say }) { ${body} } }];`;
@@ -101,7 +101,7 @@ test('a demo is recorded with its machine; one that fails keeps the recording be
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), []);
   assert.ok(existsSync(join(root, `slides/${keys[0]}/recordings/one.json`)));
   write(root, { [`slides/${keys[0]}/demos.js`]: demo("throw new Error('on purpose');  ") });
-  utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // changed at another time than before
+  utimesSync(join(root, `slides/${keys[0]}/demos.js`), 1, 1); // a different modification time
   assert.deepEqual(await recordDemos({ root, say: (line) => said.push(line) }), ['one']);
   assert.equal(said[0], 'one: 4 messages');
   assert.match(

@@ -1,4 +1,4 @@
-// Verifies `try` on the real experiments of lesson 2, and on what cannot be meant.
+// Verifies `try` on the real experiments of lesson 2, and on wrong names.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { run } from '../lib/cli/commands/try.js';
 import experiments from '../checks/02-cluster-fork/experiments.js';
 import { dispatched, forkshop, makeRoot, keys } from './fixture-root.js';
 
-test('try shows a menu when it is not told which, and runs nothing', async () => {
+test('try without a name shows a menu and runs nothing', async () => {
   const { code, stdout } = await dispatched(rootFolder, ['try', '2']);
   assert.equal(code, 0);
   assert.match(stdout, /^Experiments of lesson 2: .*\n\n {2}1 {2}who-answers: Who answers/);
@@ -31,7 +31,7 @@ test('who-answers: four workers answer eight requests, the primary none', async 
   assert.match(stdout, /the primary, process \d+: 0/);
 });
 
-/** Runs the command on a terminal, and types that there; each part is typed when it is asked for. */
+/** Runs the command at a terminal, and types each part when prompted. */
 async function type(/** @type {string[]} */ argv, /** @type {string[]} */ ...parts) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()].map((stream) =>
     Object.assign(stream, { isTTY: true }),
@@ -47,7 +47,7 @@ async function type(/** @type {string[]} */ argv, /** @type {string[]} */ ...par
   return { code, output };
 }
 
-test('Ctrl-C and Ctrl-D at a question leave without a word', async () => {
+test('Ctrl-C and Ctrl-D at a question exit silently', async () => {
   for (const key of ['\u0003', '\u0004']) {
     const menu = await type(['2'], key);
     assert.equal(menu.code, 130);
@@ -59,7 +59,7 @@ test('Ctrl-C and Ctrl-D at a question leave without a word', async () => {
   }
 });
 
-test('on a terminal it asks; an empty answer runs nothing, a number runs that one', async () => {
+test('at a terminal it asks; an empty answer runs nothing, a number runs that experiment', async () => {
   const ask = (/** @type {string} */ answer) => type(['2'], `${answer}\n`, '\n');
   const nothing = await ask('');
   assert.equal(nothing.code, 0);
@@ -68,7 +68,7 @@ test('on a terminal it asks; an empty answer runs nothing, a number runs that on
   assert.match((await ask('1')).output, /Enter to look: [^]*Seen just now/);
 });
 
-test('a wrong name gets the nearest right one; a lesson without experiments says so', async () => {
+test('a wrong name suggests the nearest right one; a lesson without experiments says so', async () => {
   const wrong = await dispatched(rootFolder, ['try', '2', 'who-answer']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /no experiment who-answer|no experiment "who-answer"/);
@@ -80,7 +80,7 @@ test('a wrong name gets the nearest right one; a lesson without experiments says
   assert.match(none.stderr, /Lesson 1 has no experiments/);
 });
 
-test('every experiment is told, asked and named apart', () => {
+test('every experiment has its own description, question and name', () => {
   const names = experiments.map(({ name }) => name);
   assert.equal(new Set(names).size, names.length);
   for (const { name, title, question } of experiments) {

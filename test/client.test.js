@@ -1,12 +1,12 @@
-// Verifies what a check's client may choose of a request: its method, the address from which it comes, and that a
-// connection which is used again gets no listener for each request.
+// Verifies what a check may choose for its client's request: the method, the address it connects from, and that a reused
+// connection gets no listener for each request.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
 import { get } from '../lib/observe/client.js';
 
-/** A server that tells what came. @param {import('node:test').TestContext} t */
+/** A server that answers with the request it received. @param {import('node:test').TestContext} t */
 async function listen(t) {
   const server = http.createServer((request, response) => {
     const { method, socket, headers } = request;
@@ -20,7 +20,7 @@ async function listen(t) {
   return `http://127.0.0.1:${port}`;
 }
 
-test('a request is a GET from 127.0.0.1, or what one tells it to be', async (t) => {
+test('a request is a GET from 127.0.0.1, unless its options say otherwise', async (t) => {
   const url = await listen(t);
   const plain = JSON.parse((await get(url)).body);
   assert.deepEqual(plain, { method: 'GET', from: '127.0.0.1' });
@@ -30,7 +30,7 @@ test('a request is a GET from 127.0.0.1, or what one tells it to be', async (t) 
 
 const onLinux = { skip: process.platform !== 'linux' && 'it has no 127.0.0.2' };
 
-test('a client may come from another address of this machine', onLinux, async (t) => {
+test('a client may connect from another address of this machine', onLinux, async (t) => {
   const url = await listen(t);
   const { from } = JSON.parse((await get(url, { localAddress: '127.0.0.2' })).body);
   assert.equal(from, '127.0.0.2');

@@ -1,13 +1,13 @@
-// Verifies that colours say the same everywhere and can be read, by the colour-blind, too: the palette is looked at as each of
-// the three sees it (Machado, Oliveira and Fernandes, 2009), light and dark. What is drawn stands out from its ground, and
-// states of the same pattern differ in lightness.
+// Verifies that colours mean the same everywhere and that the colour-blind can read them: in each of three simulated kinds
+// (Machado, Oliveira and Fernandes, 2009), light and dark, marks stand out from their ground, and states of the same pattern
+// differ in lightness.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rootFolder } from '../lib/lessons/catalog.js';
 
-/** What becomes of linear red, green and blue, at full severity. @type {Record<string, number[][]>} */
+/** How each kind sees linear red, green and blue, at full severity. @type {Record<string, number[][]>} */
 const SIGHTS = {
   usual: [
     [1, 0, 0],
@@ -31,7 +31,7 @@ const SIGHTS = {
   ],
 };
 
-/** Of a part that is not text (WCAG 1.4.11). */
+/** Contrast for graphics (WCAG 1.4.11). */
 const LEAST_ON_GROUND = 3;
 const LEAST_OF_TEXT = 4.5;
 const LEAST_BETWEEN = 1.5; // two fills without a pattern, each of which also has its own shape
@@ -41,12 +41,12 @@ const clientFile = (/** @type {string} */ name) =>
 const theme = clientFile('theme.css');
 const [palette, turn, vote] = clientFile('colours.css').split(/\n\}\n/);
 
-/** What the colours say. */
+/** The meanings of the colours. */
 const ROLES = ['primary', 'worker', 'blocking', 'waiting', 'served', 'success', 'failure'];
 
 /**
- * A colour by its name, or by what it says.
- * @param {string} name @param {'light' | 'dark'} scheme @param {string} [page]  rules that come before the palette's
+ * A colour by its name, or by its meaning.
+ * @param {string} name @param {'light' | 'dark'} scheme @param {string} [page]  rules that precede the palette's
  * @returns {number[]}
  */
 function colourOf(name, scheme, page = '') {
@@ -78,7 +78,7 @@ function contrast(one, other, sight = SIGHTS.usual) {
   return (high + 0.05) / (low + 0.05);
 }
 
-test('what a colour says is read on every ground of it, light and dark', () => {
+test('every colour with a meaning is legible on each of its grounds, light and dark', () => {
   for (const scheme of /** @type {const} */ (['light', 'dark']))
     for (const page of ['', vote])
       for (const ground of ['paper', 'panel'])
@@ -93,7 +93,7 @@ test('what a colour says is read on every ground of it, light and dark', () => {
   }
 });
 
-test('in every sight what is drawn stands out, and what has no pattern differs in lightness', () => {
+test('with every kind of colour vision all marks stand out, and marks without a pattern differ in lightness', () => {
   for (const scheme of /** @type {const} */ (['light', 'dark']))
     for (const [name, sight] of Object.entries(SIGHTS)) {
       const where = `${scheme}, ${name}`;
@@ -113,7 +113,7 @@ test('in every sight what is drawn stands out, and what has no pattern differs i
     }
 });
 
-test('a diagram names what it draws, not a colour; right and wrong have their signs, and no series is green', () => {
+test('a diagram names its parts, not their colours; right and wrong have their signs, and no series is green', () => {
   for (const key of readdirSync(join(rootFolder, 'slides'))) {
     const folder = join(rootFolder, 'slides', key, 'diagrams');
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
@@ -133,7 +133,7 @@ test('a diagram names what it draws, not a colour; right and wrong have their si
   }
 });
 
-test('states whose colours look alike have patterns of their own', () => {
+test('states with similar colours have different patterns', () => {
   const patterns = ['running', 'lost', 'failed'];
   for (const name of patterns) assert.match(theme, new RegExp(`\\.pattern-${name} \\.stripe`));
   const drawing = readFileSync(join(rootFolder, 'lib/web/client/xray.js'), 'utf8');

@@ -1,4 +1,4 @@
-// Verifies the compiled code that programs start from: made once, copied for each run, and spoilt for nobody else.
+// Verifies the compiled code that programs start from: made once, copied for each run, and never spoilt for other runs.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import module from 'node:module';
@@ -11,10 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
 after(() => rmSync(folder, { recursive: true }));
 const cache = join(folder, 'cache');
 
-test('it is made once, and a run gets a copy of its own', async () => {
+test('is made once, and each run gets its own copy', async () => {
   const home = join(folder, 'home');
   mkdirSync(home);
-  assert.equal(copyCache(home, cache), undefined, 'there is none yet');
+  assert.equal(copyCache(home, cache), undefined, 'no cache exists yet');
   await makeCache(cache);
   assert.deepEqual(readdirSync(folder).sort(), ['cache', 'home'], 'nothing unfinished is left');
   if ('enableCompileCache' in module) assert.ok(readdirSync(cache).length > 0);
@@ -26,7 +26,7 @@ test('it is made once, and a run gets a copy of its own', async () => {
   assert.equal(readFileSync(join(cache, 'whole'), 'utf8'), 'ours');
 });
 
-test('where it cannot be made or copied, programs do without', async () => {
+test('if it cannot be made or copied, programs run without it', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   await makeCache(join(file, 'cache'));

@@ -1,5 +1,5 @@
-// Verifies that a copy of a program holds real files: what is written into it reaches no file of the learner's, and what
-// cannot be copied is said of the learner's folder.
+// Verifies that a copy of a program holds real files: a write to it reaches no file of the learner's, and an error names the
+// learner's folder.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const home = join(folder, 'home');
 mkdirSync(home);
 const onPosix = { skip: process.platform === 'win32' && 'links and pipes as POSIX has them' };
 
-/** A folder with a server.js, and whatever `add` adds. */
+/** A folder with a server.js, and the files that `add` adds. */
 function make(/** @type {string} */ name, /** @type {(place: string) => void} */ add = () => {}) {
   const place = join(folder, name);
   mkdirSync(place);
@@ -40,7 +40,7 @@ function assertBroken(from, says) {
 }
 
 describe('a copy holds real files', onPosix, () => {
-  test('what is written into it reaches no file behind a link, a hard one neither', () => {
+  test('a write to it reaches no file behind a link, not even a hard link', () => {
     const real = join(folder, 'real');
     mkdirSync(join(real, 'deep'), { recursive: true });
     const files = ['app.js', 'hard.js', 'deep/more.js'].map((name) => join(real, name));
@@ -66,7 +66,7 @@ describe('a copy holds real files', onPosix, () => {
     );
   });
 
-  test('and writing into it does not follow a link that the program has put there', () => {
+  test('and a write to it does not follow a link that the program has put there', () => {
     const victim = join(folder, 'victim.js');
     writeFileSync(victim, '// precious');
     const before = hashOf(victim);
@@ -80,17 +80,17 @@ describe('a copy holds real files', onPosix, () => {
     assert.equal(hashOf(victim), before);
   });
 
-  test('a link that leads nowhere is left out, and not replaced from the starter', () => {
+  test('a dangling link is left out rather than replaced from the starter', () => {
     const rest = make('starter', (place) => writeFileSync(join(place, 'worker.js'), '// starter'));
     const from = make('dangling', (place) => {
-      symlinkSync('me@here.1234', join(place, '.#server.js')); // Emacs, while one edits
+      symlinkSync('me@here.1234', join(place, '.#server.js')); // Emacs, during an edit
       symlinkSync('gone', join(place, 'worker.js'));
     });
     const copy = copyProgram({ ...from, rest: rest.place }, home);
     assert.deepEqual(readdirSync(copy.folder), ['server.js']);
   });
 
-  test('a folder with the copies in it, packages and the history of git are left out', () => {
+  test('a folder that contains the copies, packages and git history are left out', () => {
     const from = make('around', (place) => {
       for (const name of ['node_modules', '.git', 'inner']) mkdirSync(join(place, name));
       writeFileSync(join(place, '.git/config'), '');
@@ -101,7 +101,7 @@ describe('a copy holds real files', onPosix, () => {
   });
 });
 
-describe('what cannot be copied is said of the folder', onPosix, () => {
+describe('a folder that cannot be copied is named, with the reason', onPosix, () => {
   const pipe = (/** @type {string} */ place) => execFileSync('mkfifo', [join(place, 'pipe')]);
 
   test('links in a circle', () => {
@@ -117,7 +117,7 @@ describe('what cannot be copied is said of the folder', onPosix, () => {
 
   test('a pipe', () => assertBroken(make('pipe', pipe), /pipe\/pipe is a pipe \(FIFO\), no file/));
 
-  test('more than anybody needs', () => {
+  test('more than any solution needs', () => {
     const add = (/** @type {string} */ place) => {
       writeFileSync(join(place, 'big.bin'), '');
       truncateSync(join(place, 'big.bin'), 300 * 1024 ** 2); // a hole: it takes no room
@@ -125,7 +125,7 @@ describe('what cannot be copied is said of the folder', onPosix, () => {
     assertBroken(make('much', add), /much holds more than 256 MB/);
   });
 
-  test('and the check of lesson 8 tells it as a promise that is not held', async () => {
+  test('and the check of lesson 8 reports it as a failed promise', async () => {
     const { place } = make('lesson 8', pipe);
     const argv = ['check', 'lesson-8', '--quick', '--json', '--in', place];
     const { code, stdout } = await forkshop(rootFolder, argv);

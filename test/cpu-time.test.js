@@ -1,4 +1,4 @@
-// Verifies that a limit counts only the time in which a program got its CPU time.
+// Verifies that a limit counts only the time in which a program got CPU time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nowMs } from '../lib/observe/clock.js';
@@ -16,7 +16,7 @@ const reading = (
   ),
 });
 
-test('a program is kept from running as long as the thread that waited longest', () => {
+test('a program waited for a core as long as its longest-waiting thread', () => {
   const before = reading(0, { a: [5, 1_000], b: [5, 20] });
   assert.equal(starvedBetween(before, reading(100, { a: [6, 1_010], b: [6, 90] }), 2), 70);
   assert.equal(starvedBetween(before, reading(100, { a: [6, 1_000], b: [6, 20] }), 2), 0);
@@ -28,22 +28,22 @@ test('a program is kept from running as long as the thread that waited longest',
   assert.equal(
     starvedBetween(before, reading(100, {}), 2),
     0,
-    'nobody wanted a core, or it has ended',
+    'no thread wanted a core, or it has exited',
   );
 });
 
-test('what it waits for itself is its own time: who uses half of all cores has its turn', () => {
+test('time that a program sleeps is not waiting for a core: a program that uses half of all cores is getting its turn', () => {
   const before = reading(0, { a: [0, 0], b: [0, 0], c: [0, 0] });
   const hogs = reading(100, { a: [60, 40], b: [60, 40], c: [60, 40] });
   assert.equal(starvedBetween(before, hogs, 2), 0);
   assert.equal(starvedBetween(before, hogs, 8), 40);
 });
 
-test('a limit is reached in its own time, and in that of its observers', async () => {
+test('a limit counts its own time and that of its observers', async () => {
   const us = () => [process.pid];
   const isReached = watchCpuTime(us, us).limit(30);
   assert.equal(isReached(), false);
-  await until('the limit is reached, or this machine never gives us our turn', () => {
+  await until('the limit is reached, or this machine never gives us a core', () => {
     try {
       return isReached();
     } catch (error) {
@@ -52,19 +52,19 @@ test('a limit is reached in its own time, and in that of its observers', async (
   });
 });
 
-test('a program that has not been started has had no turn', async () => {
+test('a program that has not been started has had no CPU time', async () => {
   const cpuTime = watchCpuTime(() => []);
   const fromMs = nowMs();
   await until('that time counts as lost', () => cpuTime.starvedSince(fromMs) > 0);
 });
 
-test('a limit that its program had no turn to reach is no verdict, and says why', () => {
+test('a limit that its program had no CPU time to reach gives no verdict, and says why', () => {
   const { story, message } = new Starved(9_000, 1_200);
   assert.match(message, /In 9\.0 s the program could run for 1\.2 s/);
   assert.match(story.why, /The machine is too busy: .* wanted its \d+ cores/);
 });
 
-test('a program that is kept from running is not taken for calm', () => {
+test('a program that gets no core does not count as calm', () => {
   const start = { t: 0, pid: 1, what: 'start', role: 'primary', ppid: 0 };
   const beat = { t: 2_600, pid: 1, what: 'beat', elu: 0 };
   assert.equal(isSettled([start, beat]), true);
@@ -90,7 +90,7 @@ test('a program whose other threads work, or that waits for a file, has not sett
   assert.equal(isSettled([start, { ...waiting, t: 3_100 }]), true, 'it waits for something else');
 });
 
-test('what a clock has limited is judged when half of the limit was its own', async () => {
+test('a result limited by the clock is judged if half of the limit was its own time', async () => {
   const fromMs = nowMs();
   const idle = watchCpuTime(() => [process.pid]);
   await until('some time has gone by', () => nowMs() > fromMs + 5);

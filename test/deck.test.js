@@ -1,5 +1,5 @@
-// Verifies the deck without a browser: how slides are read, who gets an answer from its server, and
-// that a demo tells what the timeline holds and leaves nothing behind.
+// Verifies the deck without a browser: how slides are read, which requests its server answers, and that a demo reports what
+// the timeline holds and leaves nothing behind.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -36,7 +36,7 @@ function makeRoot(t, files) {
 }
 
 describe('slides', () => {
-  test('are divided by a line of its own, and not by one in code or in a list', (t) => {
+  test('are divided by a rule on its own line, not by one in code or in a list', (t) => {
     const code = '```yaml\na: 1\n---\nb: 2\n```\n';
     const text = `${head}${slide.replace('text', code)}\n---\n\n${slide.replace('First', 'Second')}`;
     const [{ key, title, slides, minutes }] = readDeck(
@@ -69,7 +69,7 @@ describe('slides', () => {
     assert.equal(escapeHtml(`<a href="'&">`), '&lt;a href=&quot;&#39;&amp;&quot;&gt;');
   });
 
-  test('a diagram becomes part of the page, its groups steps; a list may come step by step', (t) => {
+  test('a diagram becomes part of the page, its groups steps; a list may appear step by step', (t) => {
     const root = makeRoot(t, {
       'slides/01-one/slides.md':
         head +
@@ -84,7 +84,7 @@ describe('slides', () => {
     assert.equal(html.match(/<li class="fragment">/g)?.length, 2);
   });
 
-  test('code can be made of what the starter has, but for the lines that tell the task', (t) => {
+  test('code can be taken from the starter, without the lines that describe the task', (t) => {
     const quote = '```js file=solutions/01-one/server.js#a starter lines=1\nfork();\nserve();\n```';
     const region = (/** @type {string} */ code) => `// #region a\n${code}\n// #endregion a\n`;
     const root = makeRoot(t, {
@@ -107,7 +107,7 @@ describe('slides', () => {
     );
   });
 
-  test('a text that begins in bold is a large number, which is in its diagram, too', (t) => {
+  test('a text that begins in bold is a large number, which its diagram contains as well', (t) => {
     const text = '**4.02** times as fast (3.86 to 4.17)\n2 cores\n\n![a](diagrams/a.svg)';
     const svg =
       '<svg><g data-step="1"><text>1</text></g><g data-step="2"><text>4.02: 3.86 to 4.17.</text></g></svg>';
@@ -124,7 +124,7 @@ describe('slides', () => {
     assert.throws(() => readDeck(root), /4\.17 isn't in its diagram or table/);
   });
 
-  test('the address of the workshop is shown, without its secrets, if everybody can reach it', (t) => {
+  test('the address of the workshop is shown without its secrets, if it is public', (t) => {
     const https = 'https://github.com/a/b';
     for (const address of [
       'https://user:secret@github.com/a/b.git',
@@ -151,7 +151,7 @@ describe('slides', () => {
     );
   });
 
-  test('a change of the catalogue is shown as a diff, and what judges it is a demo', async (t) => {
+  test('a fault of the catalogue is shown as a diff, and a demo judges it', async (t) => {
     const text = head + slide.replace('text', '```spot mute\nWhat does it break?\n```');
     const change = '```diff\n-console.log("<hello>");\n+console.log("");\n```\n';
     const root = makeRoot(t, {
@@ -177,7 +177,7 @@ describe('slides', () => {
     );
   });
 
-  test('a slide that is only read is on paper, not on the wall; a plan lists its lessons', (t) => {
+  test('a slide for reading is printed but not projected; a plan lists its lessons', (t) => {
     const text = `${head.replace('One\n', 'One\nquestion: Why <one>?\n')}${slide}\n---\n\n${slide
       .replace('# First {minutes=2}', '# Second {read large}')
       .replace('text', '```lessons question\n```')}`;
@@ -231,7 +231,7 @@ describe('slides', () => {
     ],
   };
   for (const [what, [text, message]] of Object.entries(faults))
-    test(`${what} is told, with the file`, (t) => {
+    test(`${what} is reported, with the file`, (t) => {
       const files = { 'slides/01-one/slides.md': text, 'solutions/01-one/server.js': 'new\n' };
       const root = makeRoot(t, files);
       assert.throws(() => readDeck(root), message);
@@ -262,7 +262,7 @@ describe('slides', () => {
   });
 });
 
-test('in the notes what is said at a step is marked, and answers are apart', () => {
+test('in the notes the sentence of each step is marked, and answers are set apart', () => {
   const step = (/** @type {number} */ at, /** @type {string} */ words) =>
     `<span class="step" data-step="${at}">${words}</span>`;
   const told = '<p>Look. One: <em>a</em>. Two: b.</p>\n<p>Three: c.</p>';
@@ -277,7 +277,7 @@ test('in the notes what is said at a step is marked, and answers are apart', () 
   assert.equal(setNotes('<p>An aside. (This.) Why? (Open</p>', false).includes('answer'), false);
 });
 
-test('what the notes say at "One:", "Two:" are the steps of the slide, in order, and of all of them', () => {
+test('"One:", "Two:" in the notes match all steps of the slide, in order', () => {
   const count = (/** @type {string} */ text, /** @type {RegExp} */ pattern) =>
     (text.match(pattern) ?? []).length;
   for (const { id, html, notes } of readDeck(rootFolder).flatMap((chapter) => chapter.slides)) {
@@ -315,7 +315,7 @@ test('code on the wall has at most 9 rows of 52 columns, so that it is large and
   );
 });
 
-test('a demo that answers a vote says so in few words, which its last sentence has', () => {
+test('a demo that answers a vote gives a short answer, which its last sentence contains', () => {
   const voted = readDeck(rootFolder).flatMap(({ key, slides }) =>
     slides.flatMap(({ html, demos }) => {
       const [, result] = /data-vote="\d+" data-result="([^"]+)"/.exec(html) ?? [];
@@ -331,7 +331,7 @@ test('a demo that answers a vote says so in few words, which its last sentence h
   }
 });
 
-test("a number that a slide calls measured stands in its lesson's text", () => {
+test("a number that a slide calls measured appears in its lesson's text", () => {
   const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
   for (const { key, text } of listLessons(rootFolder)) {
     const known = new Set(text.match(NUMBER));
@@ -390,7 +390,7 @@ describe('the server', () => {
     }
   });
 
-  test('shows the plan that is asked for, and says which there are', async () => {
+  test('shows the requested plan, and lists the plans', async () => {
     const countOf = async (/** @type {string} */ path) =>
       (await ask(path)).body.match(/<section id=/g)?.length ?? 0;
     const half = readDeck(rootFolder, 'half').flatMap(({ slides }) => slides).length;
@@ -408,7 +408,7 @@ describe('the server', () => {
     assert.match(wrong.body, /no plan "week"[^]*half, full, day-1, day-2/);
   });
 
-  test('answers to its own name only', async () => {
+  test('answers only to its own host name', async () => {
     const { host, port } = new URL(deck.url);
     for (const name of [
       'example.com',
@@ -431,7 +431,7 @@ describe('the server', () => {
       );
   });
 
-  test('gives out no file but its own', async () => {
+  test('serves only its own files', async () => {
     const paths = [
       '/deck/client/../serve.js',
       '/web/client/%2e%2e/server.js',
@@ -461,7 +461,7 @@ describe('the server', () => {
     assert.equal((await ask('/demos/no-such', { method: 'POST', headers })).status, 404);
   });
 
-  test('opens a vote on the board with the token, and tells what the board counts', async (t) => {
+  test('opens a vote on the board with the token, and reports its count', async (t) => {
     const told = { here: 3, tasks: {}, votes: { a: [1, null] } };
     /** @type {any[]} */
     const opened = [];
@@ -507,7 +507,7 @@ describe('the server', () => {
     assert.equal(alone.status, 400);
   });
 
-  test('a demo tells what the timeline holds; stopped midway it leaves nothing', async () => {
+  test('a demo reports what its timeline holds; stopped midway it leaves nothing', async () => {
     const headers = { 'x-forkshop-token': deck.token };
     const { status, body } = await ask('/demos/blocked-loop', { method: 'POST', headers });
     assert.equal(status, 200);
@@ -541,7 +541,7 @@ describe('the server', () => {
     await until('it has ended', () => !isAlive(pid));
   });
 
-  test('an address that cannot be read is told so, and nothing of ours', async () => {
+  test('a malformed address gets an error that reveals nothing', async () => {
     const headers = { 'x-forkshop-token': deck.token };
     for (const path of ['/demos/%E0%A4%A', '/web/client/%E0%A4%A']) {
       const { status, body } = await ask(path, { method: 'POST', headers });
@@ -551,7 +551,7 @@ describe('the server', () => {
     assert.equal((await ask('/demos/%E0%A4%A', { method: 'POST', headers })).status, 400);
   });
 
-  test('folders that come and go do not end it, and changes are told on', async (t) => {
+  test('survives folders that appear and vanish, and reports changes', async (t) => {
     const root = makeRoot(t, { 'slides/01-one/slides.md': `${head}${slide}` });
     const server = await serveDeck({ root });
     t.after(() => server.close());
@@ -570,7 +570,7 @@ describe('the server', () => {
       rmSync(join(root, `slides/t${count}`), { recursive: true });
       if (count % 10 === 0) await new Promise((wait) => setTimeout(wait, 5));
     }
-    await new Promise((wait) => setTimeout(wait, 800)); // all of it is told
+    await new Promise((wait) => setTimeout(wait, 800)); // everything is reported
     told = '';
     writeFileSync(join(root, 'slides/01-one/slides.md'), `${head}${slide}\nmore\n`);
     for (let tries = 0; tries < 200 && !told.includes('changed'); tries += 1)
@@ -578,7 +578,7 @@ describe('the server', () => {
     assert.match(told, /changed/);
   });
 
-  test('a demo that is left early starts nothing after its end, and says no more', async () => {
+  test('an aborted demo starts nothing more, and reports nothing more', async () => {
     /** @type {any[]} */
     const sent = [];
     const end = new AbortController();
@@ -588,7 +588,7 @@ describe('the server', () => {
       /** @type {import('../lib/deck/perform-demo.js').Stage} */ { load, openLoop, say },
     ) => {
       setTimeout(() => end.abort(), 50);
-      await new Promise((wait) => setTimeout(wait, 400)); // by then it has been ended
+      await new Promise((wait) => setTimeout(wait, 400)); // it has been aborted before that
       say('too late');
       resolve([load, openLoop]);
     };
@@ -600,13 +600,13 @@ describe('the server', () => {
 
   for (const [how, actAtEnd] of /** @type {const} */ ([
     [
-      'is stopped while it waits for what never comes',
+      'is stopped while it waits for an event that never happens',
       (/** @type {AbortController} */ end) => (end.abort(), new Promise(() => {})),
     ],
-    ['comes to its end', () => {}],
+    ['finishes', () => {}],
     ['breaks off', () => assert.fail('as it should')],
   ]))
-    test(`a demo that ${how} repeats nothing after that, and its signal tells`, async (t) => {
+    test(`a demo that ${how} repeats nothing afterwards, and its signal is reported`, async (t) => {
       t.mock.method(console, 'error', () => {});
       const end = new AbortController();
       const acted = withResolver();
@@ -629,7 +629,7 @@ describe('the server', () => {
       assert.equal(acts, before);
     });
 
-  test('a port that is taken is told', async () => {
+  test('a port in use is reported', async () => {
     const { port } = new URL(deck.url);
     await assert.rejects(serveDeck({ root: rootFolder, port: Number(port) }), /Port \d+ is taken/);
   });
@@ -652,7 +652,7 @@ function isAlive(pid) {
 }
 
 describe('exports', () => {
-  test('every demo on a slide exists, and has a recording that says where it was made', async () => {
+  test('every demo on a slide exists, and has a recording that names its machine', async () => {
     const demos = await readDemos(rootFolder);
     const shown = readDeck(rootFolder).flatMap(({ slides }) => slides.flatMap((one) => one.demos));
     assert.ok(shown.length > 0);
@@ -669,7 +669,7 @@ describe('exports', () => {
     await assert.rejects(recordDemos({ root: rootFolder, name: 'no', say() {} }), /no demo no/);
   });
 
-  test('a static folder holds all it needs; one that is not empty stays as it is', (t) => {
+  test('a static folder holds all it needs; a folder that is not empty stays as it is', (t) => {
     const folder = join(makeRoot(t, {}), 'out');
     exportHtml({ root: rootFolder, folder });
     const html = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -679,7 +679,7 @@ describe('exports', () => {
     assert.throws(() => exportHtml({ root: rootFolder, folder }), /is not empty/);
   });
 
-  test('without a Chromium the PDF says what to install', async () => {
+  test('without a Chromium the PDF export names what to install', async () => {
     const options = { root: rootFolder, file: '/dev/null/x.pdf', hasNotes: false };
     await assert.rejects(
       exportPdf({ ...options, env: { CHROME_PATH: '/no/such' } }),
@@ -695,7 +695,7 @@ describe('exports', () => {
   });
 });
 
-test('what a spot may break, as its slide says, is told in the words of the verdict', async () => {
+test("a slide's spot names its possible faults in the words of the verdict", async () => {
   let count = 0;
   for (const { key, slides } of readDeck(rootFolder))
     for (const { html } of slides.filter(({ demos }) =>
@@ -711,7 +711,7 @@ test('what a spot may break, as its slide says, is told in the words of the verd
   assert.ok(count > 0);
 });
 
-test('the X-ray tells a death, an heir, a silence and a hand-off as the events do', () => {
+test('the X-ray shows an exit, a successor, a silence and a hand-off as the events do', () => {
   const story = createStory();
   tell(story, { origin: 1_000 });
   tell(story, {
@@ -744,9 +744,9 @@ test('the X-ray tells a death, an heir, a silence and a hand-off as the events d
   assert.equal(nameOf(/** @type {any} */ ({ role: 'process', pid: 9 })), 'process 9');
 });
 
-test('the X-ray tells children made by child_process.fork() from the program that made them', () => {
+test('the X-ray distinguishes children made by child_process.fork() from the program that made them', () => {
   const story = createStory();
-  const start = { what: 'start', role: 'primary', as: 'by hand' }; // what the probe and the stage say of each
+  const start = { what: 'start', role: 'primary', as: 'by hand' }; // the reports of the probe and the stage on each
   const events = [
     { t: 1, pid: 11, ppid: 5, ...start },
     { t: 2, pid: 13, ppid: 11, ...start },
@@ -759,7 +759,7 @@ test('the X-ray tells children made by child_process.fork() from the program tha
   assert.deepEqual(names, ['by hand 11', 'child 1 13', 'child 2 12', 'another 21', 'child 1 22']);
 });
 
-test('no two slides have the same title: whoever jumps to one finds it by its title', () => {
+test('no two slides have the same title, so that each can be found by its title', () => {
   const headings = readDeck(rootFolder).flatMap(({ slides }) =>
     slides.map(({ heading }) => heading),
   );

@@ -1,5 +1,5 @@
-// Ways in which a program's processes leave it: each is the text of a program that leaves one which stays for a minute. The
-// process that stays has `stays` and the mark among its arguments, and nothing else has them so.
+// Ways in which a program's processes escape it: each is the text of a program that leaves one process for a minute. Only the
+// process that stays has `stays` and the mark among its arguments.
 import { readFileSync, readdirSync } from 'node:fs';
 
 const python = `import os, sys
@@ -17,7 +17,7 @@ while time.time() < end:
     os.setsid()
     time.sleep(0.001)`;
 
-/** What each program begins with: how to start the one that stays, and how to wait. */
+/** The beginning of each program: how to start the process that stays, and how to wait. */
 const head = `
   import { spawn, execFileSync } from 'node:child_process';
   import { writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ export const escapes = {
     setTimeout(() => process.kill(process.ppid, 'SIGKILL'), 300); live();`,
 };
 
-/** Each process forks the next within a millisecond, in a session of its own: no look at the table of processes catches it. */
+/** Each process forks the next within a millisecond, in a new session: no look at the process table catches it. */
 export const fastHydra = `spawn('python3', ['-c', ${JSON.stringify(pythonHydra)}, 'stays', MARK], alone).unref(); live();`;
 
 /** @param {string} escape */
@@ -84,7 +84,7 @@ export const programOf = (escape) => `${head}${escape}`;
 
 const DAEMON = /^(nginx: |redis-server )/; // each writes its own command line
 
-/** The processes that stay, with this mark; and in a namespace of our own all daemons. @param {string} mark @returns {number[]} */
+/** The processes with this mark that stay, and in a namespace all daemons. @param {string} mark @returns {number[]} */
 export function staying(mark) {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -92,7 +92,7 @@ export function staying(mark) {
       const text = readFileSync(`/proc/${name}/cmdline`, 'utf8');
       return text.includes(`stays\0${mark}\0`) || DAEMON.test(text) ? [Number(name)] : [];
     } catch {
-      return []; // it has just ended
+      return []; // it has just exited
     }
   });
 }

@@ -1,5 +1,5 @@
-// Verifies that what several commands change at once is all kept, also when one of them is killed in the middle, and that no
-// command waits for ever for another.
+// Verifies that concurrent commands lose no change, even if one of them is killed in the middle, and that no command waits
+// forever for another.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -19,7 +19,7 @@ const urlOf = (/** @type {string} */ file) => JSON.stringify(pathToFileURL(join(
 const folderOf = (/** @type {string} */ root) => join(root, '.forkshop');
 const ioOf = (/** @type {string} */ root) => ({ root, env: {}, stderr: new PassThrough() });
 
-/** A process that runs these lines, in which `io` and updateProgress are known. */
+/** A process that runs these lines, with `io` and updateProgress in scope. */
 function run(/** @type {string} */ root, /** @type {string} */ lines) {
   const text = `import { existsSync } from 'node:fs';
     import { updateProgress } from ${urlOf('lib/cli/saved/progress.js')};
@@ -29,7 +29,7 @@ function run(/** @type {string} */ root, /** @type {string} */ lines) {
   return spawnOurs(['--input-type=module', '-e', text]);
 }
 
-/** A process that is in the middle of a change, and stays there. */
+/** A process that stays in the middle of a change. */
 async function holdTurn(
   /** @type {import('node:test').TestContext} */ t,
   /** @type {string} */ root,
@@ -78,7 +78,7 @@ test('commands that run at once lose no hint', async () => {
   );
 });
 
-test('a process that is killed in its turn keeps no other waiting, and leaves nothing', async (t) => {
+test('a process that is killed with the lock keeps no other waiting, and leaves nothing', async (t) => {
   const root = makeRoot();
   const child = await holdTurn(t, root);
   assert.equal(readdirSync(folderOf(root)).length, 1, 'it has its turn');
@@ -92,7 +92,7 @@ test('a process that is killed in its turn keeps no other waiting, and leaves no
   assert.deepEqual(readdirSync(folderOf(root)), ['progress.json']);
 });
 
-test('a living process is waited for, and named when it takes too long', async (t) => {
+test('a living process is waited for, and named if it takes too long', async (t) => {
   const root = makeRoot();
   const { pid } = await holdTurn(t, root);
   const file = join(folderOf(root), 'progress.json');
@@ -102,10 +102,14 @@ test('a living process is waited for, and named when it takes too long', async (
   assert.equal(code, 0);
   assert.match(stderr, new RegExp(`could not be kept: Process ${pid} has .* End it, or wait`));
   assert.equal(existsSync(file), false, 'what the other is changing is left alone');
-  assert.equal(readdirSync(folderOf(root)).length, 1, 'nothing is left of those that gave up');
+  assert.equal(
+    readdirSync(folderOf(root)).length,
+    1,
+    'nothing is left of the commands that gave up',
+  );
 });
 
-test('a name that only looks like a turn is left alone', () => {
+test('a file that only looks like a ticket is left alone', () => {
   const root = makeRoot();
   const odd = ['progress.json.turn.x', 'progress.json.turn.1.2', 'progress.json.turns'];
   write(root, Object.fromEntries(odd.map((name) => [`.forkshop/${name}`, ''])));

@@ -64,7 +64,7 @@ export function lessonParts(/** @type {string} */ key) {
 
 export const keys = ['01-blocking-server', '02-cluster-fork', '03-scheduling-policies'];
 
-/** @type {string[]} removed when all hooks have run: what a test has started in a root may write there until it is ended */
+/** @type {string[]} removed when all hooks have run: a program started by a test may write there until it is killed */
 const made = [];
 process.on('exit', () => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
@@ -98,7 +98,7 @@ export function read(root, path) {
 }
 
 /**
- * What a command sees of the world: a workshop, and nobody at a terminal.
+ * A command's view of the world: a workshop, and no terminal.
  *
  * @param {string} root
  * @param {Record<string, string>} [env]
@@ -112,7 +112,7 @@ export const ioOf = (root, env = {}) => ({
 });
 
 /**
- * Runs a command in this process: what many cases ask of one command needs no process for each.
+ * Runs a command in this process, for tests with many cases of one command.
  *
  * @param {string} root
  * @param {string[]} argv
@@ -129,7 +129,7 @@ export async function dispatched(root, argv, env) {
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$)/;
 
 /**
- * Runs a command as a process of its own, piped.
+ * Runs a command as a separate process, piped.
  *
  * @param {string} root
  * @param {string[]} argv

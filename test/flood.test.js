@@ -1,4 +1,4 @@
-// Verifies that of a flood of requests the probe reports some one by one and counts the others, and loses none.
+// Verifies that of a flood of requests the probe reports some one by one, counts the others, and loses none of them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { limitMs } from './limits.js';
 const CONNECTIONS = 10;
 const MOST_WINDOWS = 20; // a slow machine may need some until a beat has more requests than are reported one by one
 
-test('a flood is counted to the last request', async (t) => {
+test('every request of a flood is counted', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'flood-'));
   const entry = join(folder, 'server.mjs');
   writeFileSync(
@@ -41,7 +41,7 @@ test('a flood is counted to the last request', async (t) => {
   const isWhole = () => requestsOf(program.events).length + counted() >= answers.length;
   await program.until(isWhole, limitMs(2));
   const reported = requestsOf(program.events);
-  const surplus = reported.length + counted() - answers.length; // those under way when the load ended
+  const surplus = reported.length + counted() - answers.length; // requests in flight when the load ended
   const underWay = windows * CONNECTIONS;
   assert.ok(surplus >= 0 && surplus <= underWay, `${surplus} more than were answered`);
   assert.ok(counted() > 0, `${answers.length} requests are no flood`);
@@ -53,7 +53,7 @@ const AT_ONCE = 500; // pipelined
 const MOST_AT_ONCE = 400; // times: 200,000 requests
 const OF_FLOOD = 5; // by probe.cjs
 
-/** Sends so many requests on one connection, and waits until each is answered. */
+/** Sends that many requests on one connection, and waits until each is answered. */
 async function pipeline(/** @type {net.Socket} */ socket, /** @type {number} */ count) {
   socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
   let text = '';
@@ -63,7 +63,7 @@ async function pipeline(/** @type {net.Socket} */ socket, /** @type {number} */ 
   }
 }
 
-test('of a flood that lasts few requests are recorded, and all are counted, to the last before the end', async (t) => {
+test('few requests of a flood are recorded, and all are counted, up to the exit', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'flood-'));
   const entry = join(folder, 'server.mjs');
   writeFileSync(
@@ -84,7 +84,7 @@ test('of a flood that lasts few requests are recorded, and all are counted, to t
   const before = requestsOf(program.events).length;
   const socket = net.connect(program.port, '127.0.0.1');
   t.after(() => socket.destroy());
-  /** Beats in which most was only counted. */
+  /** Beats in which most requests were only counted. */
   const sparse = () => {
     let recorded = 0;
     return program.events.filter(({ what, more }) => {
@@ -108,5 +108,5 @@ test('of a flood that lasts few requests are recorded, and all are counted, to t
   const counted = program.events.reduce((sum, { more = 0 }) => sum + more, 0);
   assert.equal(requestsOf(program.events).length - before + counted, sent + 20);
   const late = requestsOf(program.events).filter(({ url, endMs }) => url === '/x' && !endMs);
-  assert.ok(late.length <= 19, 'whatever was recorded has its answer, but for those at the end');
+  assert.ok(late.length <= 19, 'recorded requests have their answer, except for the last ones');
 });

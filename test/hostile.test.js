@@ -1,6 +1,6 @@
-// Programs that do what a program should not: each gets a verdict that names the cause, in time, and nothing of it is
-// left, also when the check is interrupted. They are in test/fixtures/hostile/, run through the real command, in a namespace
-// of our own (namespace.js).
+// Verifies that each hostile program gets a verdict that names the cause, in time, and leaves nothing, even if the check is
+// interrupted. The programs are in test/fixtures/hostile/, run through the real command, in a namespace of our own
+// (namespace.js).
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -18,13 +18,13 @@ import { Watched, until } from './nothing-left.js';
 import { createSlots } from './slots.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/hostile');
-const AT_ONCE = 3; // most of them wait most of the time; more would make the machine too busy to tell what is missing
+const AT_ONCE = 3; // most of them mostly wait; more would make the machine too busy to judge missing events
 const REST_MS = 2_000; // a keeper wakes a check sooner that a program has stopped
-const TRIES_TO_CATCH = 10; // a check under way: it may be over before we have looked
+const TRIES_TO_CATCH = 10; // a running check may be over before we look
 const slots = createSlots(AT_ONCE);
 const concurrency = true; // as many as there are slots for
 
-/** What keeps a core busy or takes much memory leaves room for fewer beside it. @type {Record<string, number>} */
+/** Programs that keep a core busy or take much memory leave room for fewer beside them. @type {Record<string, number>} */
 const wants = {
   'blocks-at-top': 2,
   'workers-in-microtasks': 2,
@@ -35,7 +35,7 @@ const wants = {
 const slotsOf = (/** @type {string} */ place) => wants[basename(place)] ?? 1;
 
 /**
- * What each program is told, in the first promise that fails: a distinctive part of got and why.
+ * A distinctive part of got and why in the first failed promise of each program.
  * @type {Record<string, { says: RegExp, lesson?: string, promise?: string }>}
  */
 const hostile = {
@@ -80,7 +80,7 @@ const hostile = {
   'silent-health': { says: /\/health .*no answer within/, lesson: 'lesson-1' },
 };
 
-/** Nobody is left to tell its verdict: it is interrupted, and so is its check. */
+/** No command is left to print its verdict: it is interrupted, and so is its check. */
 const KILLS_BOTH = 'kills-both';
 
 /** These take longest: they begin first, so that the others fill the time beside them. */
@@ -90,7 +90,7 @@ const inOrder = Object.entries({
   ...hostile,
 });
 
-/** Some that the first lesson's check, which asks more, has to survive too. */
+/** Some that the check of lesson 1, which sends more requests, must survive as well. */
 const alsoInLesson1 = {
   'exits-with-3': /code 3/,
   'throws-on-request': /ECONNRESET.*the price of this request is unknown/,
@@ -109,7 +109,7 @@ test('every hostile program is tried', () => {
 });
 
 describe(
-  'a hostile program gets a verdict that names the cause, and nothing of it is left',
+  'a hostile program gets a verdict that names the cause, and leaves nothing',
   { concurrency, ...onlyApart },
   () => {
     for (const [name, { says, lesson = 'lesson-2' }] of inOrder) {
@@ -123,7 +123,7 @@ describe(
   },
 );
 
-describe('a file that is no program', { concurrency }, () => {
+describe('a file that is not a program', { concurrency }, () => {
   const place = mkdtempSync(join(tmpdir(), 'hostile-places-'));
   const solution = join(rootFolder, 'solutions/02-cluster-fork/server.js');
   const make = (/** @type {string} */ name) => {
@@ -167,7 +167,7 @@ describe('a file that is no program', { concurrency }, () => {
     return assertFailure(t, { place: folder, says: /cannot be read \(EACCES\)/, prefix });
   });
 
-  test('is nowhere, which is a wrong use of the command', async (t) => {
+  test('does not exist, which is a usage error', async (t) => {
     const watched = check(t, { place: join(place, 'nowhere') });
     const { code, stdout, stderr } = await watched.end;
     assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
@@ -175,7 +175,7 @@ describe('a file that is no program', { concurrency }, () => {
     await assertNothingLeft(watched);
   });
 
-  test('is right, in a path of blanks, quotes, signs and letters of other languages', async (t) => {
+  test('is right, in a path with blanks, quotes, signs and letters of other languages', async (t) => {
     const folder = make(`mein Ordner ü 日本 'q' "d" $HOME #1%20 é`);
     copyFileSync(solution, join(folder, 'server.js'));
     const result = await slots.take(1, () => judgeOnce(t, { place: folder }));
@@ -196,7 +196,7 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
     'SIGKILL of the keeper': (watched) => killAll(watched.running('keeper.js')),
     'SIGTERM of the command': ({ pid }) => process.kill(pid, 'SIGTERM'),
   };
-  /** What a check that runs by itself, under `node --test`, can meet beside. @type {typeof interruptions} */
+  /** Further interruptions of a check that runs by itself, under `node --test`. @type {typeof interruptions} */
   const alone = {
     'SIGKILL of node --test': ({ pid }) => process.kill(pid, 'SIGKILL'),
     "SIGKILL of the check's process": (watched) =>
@@ -226,8 +226,8 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
         ));
 
   test(
-    'SIGKILL of the command and of the keeper at once, by the program',
-    { skip: process.platform !== 'linux' && 'Only there can it find out who they are.' },
+    'the program sends SIGKILL to the command and the keeper at once',
+    { skip: process.platform !== 'linux' && 'Only there can it find out their pids.' },
     (t) =>
       slots.take(1, async () => {
         const watched = check(t, { place: join(fixtures, KILLS_BOTH) });
@@ -240,12 +240,12 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
   );
 
   test(
-    'Ctrl-Z: it stands still until it is told to go on',
+    'Ctrl-Z: it stops until it is continued',
     { skip: process.platform !== 'linux' && 'Seen on Linux only.' },
     (t) =>
       slots.take(1, async () => {
         const watched = check(t, { place: solution });
-        await until('it is under way', () => isUp(watched), limitMs(10));
+        await until('it is running', () => isUp(watched), limitMs(10));
         process.kill(watched.pid, 'SIGTSTP');
         await until('it stands still', () => hasStopped(watched.pid), limitMs(10));
         await sleep(REST_MS);
@@ -258,14 +258,14 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
   );
 
   /**
-   * Begins again where the check was over before it was interrupted.
+   * Begins again if the check was over before it was interrupted.
    * @param {() => Watched} begin
    * @param {{ when: typeof isUp, how: string, interrupt: (watched: Watched) => void }} options
    */
   async function interrupted(begin, { when, how, interrupt }) {
     for (let tries = 0; tries < TRIES_TO_CATCH; tries += 1) {
       const watched = begin();
-      await until('it is under way', () => watched.ended || when(watched), limitMs(10));
+      await until('it is running', () => watched.ended || when(watched), limitMs(10));
       const isCaught = !watched.ended && hits(() => interrupt(watched));
       const { code, stdout } = await watched.over();
       await assertNothingLeft(watched);
@@ -308,7 +308,7 @@ function checkAlone(t, place) {
 }
 
 /**
- * What the check says; asked again, with the machine to itself, when it could not tell.
+ * The check's verdict; if undecided, the check runs again with the machine to itself.
  * @param {import('node:test').TestContext} t
  * @param {Options} options
  */
@@ -357,11 +357,11 @@ async function assertNothingLeft(watched) {
 
 /** @param {import('./nothing-left.js').Seen[]} processes */
 function killAll(processes) {
-  if (processes.length === 0) throw Object.assign(new Error('None is left.'), { code: 'ESRCH' });
+  if (processes.length === 0) throw Object.assign(new Error('No try is left.'), { code: 'ESRCH' });
   for (const { pid } of processes) process.kill(pid, 'SIGKILL');
 }
 
-/** Was there still somebody to kill? @param {() => void} kill */
+/** Was there still a process to kill? @param {() => void} kill */
 function hits(kill) {
   try {
     kill();
@@ -372,7 +372,7 @@ function hits(kill) {
   }
 }
 
-/** How root runs a command that may not read everything; undefined where that cannot be done. */
+/** How root runs a command without permission to read everything; undefined if that is impossible. */
 function withoutPowers() {
   const powers = '-dac_override,-dac_read_search';
   const prefix = ['setpriv', `--bounding-set=${powers}`, `--inh-caps=${powers}`];

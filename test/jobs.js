@@ -1,5 +1,5 @@
-// Runs commands side by side, and reports: a line for each that ends, the whole output of one that failed as soon as it has,
-// and at the end the slowest, beside what they took last time.
+// Runs commands side by side and reports: a line for each when it exits, the whole output of a failed one at once, and at the
+// end the slowest, with their times from last time.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,18 +11,18 @@ const kept = join(root, '.forkshop/test-seconds.json');
 
 /**
  * @typedef {object} Job
- * @property {string} name  of what it proves
+ * @property {string} name  the name of what it proves
  * @property {string[]} command
  * @property {string} alone  the command line that runs it by itself
  * @property {NodeJS.ProcessEnv} [env]
- * @property {number} [limitMs]  what hangs would keep the tests from ending, and CI with them
+ * @property {number} [limitMs]  a hanging job would keep the tests and CI from finishing
  * @property {boolean} [isUnsure]  beside others it may be undecided
  *
  * @typedef {Job & { isGood: boolean, seconds: number }} Outcome
  */
 
 /**
- * Runs the jobs in their order, so many at a time. A job that failed because it may be undecided beside others, and in CI,
+ * Runs the jobs in their order, that many at a time. A failed job that may be undecided beside others, and in CI,
  * whose machine others may use, any job, gets a second try when the others are done.
  * @param {Job[]} jobs
  * @param {number} atOnce
@@ -73,13 +73,13 @@ function run({ command: [file, ...args], env, limitMs }, isShown) {
       stream?.setEncoding('utf8').on('data', (text) => (output += text));
     child.on('error', (error) => resolve({ isGood: false, output: String(error) }));
     child.on('close', (code, signal) => {
-      if (signal) output += `\nIt was ended: ${signal}.`;
+      if (signal) output += `\nIt was stopped: ${signal}.`;
       resolve({ isGood: code === 0, output });
     });
   });
 }
 
-/** What node:test says of tests that were skipped. @param {string} output */
+/** The report of node:test on skipped tests. @param {string} output */
 function skippedIn(output) {
   const skipped = [...output.matchAll(/^ *﹣ (.*?) \([\d.]+ms\) # ?(.*)$/gm)];
   const [reason] = skipped.map(([, , text]) => text);
@@ -107,7 +107,7 @@ export function report(outcomes, seconds) {
 }
 
 /**
- * What each took last time; {} when this is the first.
+ * Seconds that each took last time; {} the first time.
  * @returns {Record<string, number>}
  */
 export function lastSeconds() {

@@ -1,4 +1,4 @@
-// Verifies the keys of `npm start`: what they open of the last check, and that they are read again after a stop.
+// Verifies the keys of `npm start`: what they open of the last check, and that they work again after Ctrl-Z.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
@@ -14,7 +14,7 @@ const failing = (id, more = {}) => ({
   ...{ try: `look at ${id}`, ...more },
 });
 
-test('n opens the next failure, and begins again; t says what to try about the failure that is open', () => {
+test('n opens the next failure and wraps around; t shows advice about the open failure', () => {
   const io = ioOf('/nowhere');
   const failures = createFailureViewer(io);
   const tasks = [{ promises: ['a', 'b', 'c'] }];
@@ -36,7 +36,7 @@ test('n opens the next failure, and begins again; t says what to try about the f
   assert.match(told(failures.try), /No promise fails/);
 });
 
-test('after a stop the terminal is put back into the mode in which keys come at once', () => {
+test('after Ctrl-Z the terminal returns to raw mode', () => {
   /** @type {boolean[]} */
   const modes = [];
   const stdin = Object.assign(new EventEmitter(), {
@@ -57,7 +57,7 @@ test('after a stop the terminal is put back into the mode in which keys come at 
   assert.equal(modes.at(-1), false, 'it is left as it was');
 });
 
-test('a question at a terminal ends with its signal', async () => {
+test('a question at a terminal is cancelled by its signal', async () => {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} });
   const io = /** @type {any} */ ({ ...ioOf('/nowhere'), stdin });
   const interrupt = new AbortController();

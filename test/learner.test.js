@@ -1,5 +1,5 @@
-// Verifies the learner's page without a browser: what it serves and refuses, what it tells of a check as it comes, what is
-// kept of one, and that nothing about the page stops `npm start`.
+// Verifies the learner's page without a browser: what it serves and refuses, how it reports a running check, what it keeps,
+// and that no fault of the page stops `npm start`.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createServer } from 'node:net';
@@ -26,7 +26,7 @@ const [, second] = lessons;
 
 const door = pathToFileURL(join(rootFolder, 'lib/check/checking.js'));
 
-/** A check that says what decided it. */
+/** A check that names its deciding events. */
 const CHECK = `
 import { check, demand, momentOf } from '${door}';
 export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch, observe, hold }) => {
@@ -44,7 +44,7 @@ export default check('${keys[0]}', { 1: { greets: 'it says hello' } }, ({ launch
 });
 `;
 
-/** Somebody who has passed lesson 1, and what the page has asked of them. */
+/** A learner who has passed lesson 1, and the page's requests to the actions. */
 function makeLearner() {
   /** @type {any[]} */
   const asked = [];
@@ -69,7 +69,7 @@ function makeLearner() {
   };
 }
 
-/** Everything that the page has in reach is only noted. @returns {import('../lib/learner/page-actions.js').PageActions} */
+/** The page's actions, which are only recorded. @returns {import('../lib/learner/page-actions.js').PageActions} */
 function reach(/** @type {any[]} */ asked) {
   const note = (/** @type {any} */ value) => (asked.push(value), value);
   return {
@@ -108,7 +108,7 @@ describe('the server of the page', () => {
       request.on('error', reject).end();
     });
 
-  /** What a page about a lesson hears, message by message. */
+  /** The messages that a page about a lesson receives. */
   async function listen(key = second.key) {
     const { port } = new URL(page.url);
     const path = `/lessons/${key}/events`;
@@ -131,7 +131,7 @@ describe('the server of the page', () => {
     return { heard, close: () => request.destroy() };
   }
 
-  test('gives the text, the map and the promises, with nothing inline', async () => {
+  test('serves the text, the map and the promises, with nothing inline', async () => {
     for (const path of ['/', `/lessons/${second.key}/`]) {
       const { status, body, headers } = await ask(path);
       assert.equal(status, 200, path);
@@ -150,7 +150,7 @@ describe('the server of the page', () => {
     assert.match(String(picture.headers['content-type']), /svg/);
   });
 
-  test('answers to its own name only, and gives out no file but its own', async () => {
+  test('answers only to its own host name, and serves only its own files', async () => {
     const host = 'example.com';
     assert.equal((await ask('/', { headers: { host } })).status, 403);
     assert.equal(
@@ -176,7 +176,7 @@ describe('the server of the page', () => {
       assert.equal((await ask(path)).status, 204, `${path} is gone, which is no error`);
   });
 
-  test('what cannot be done now is an answer in words, no error', async () => {
+  test('an unavailable action is refused with an explanation', async () => {
     const headers = { 'x-forkshop-token': page.token };
     const post = (/** @type {string} */ path) => ask(path, { method: 'POST', headers });
     const faultOf = async (/** @type {string} */ path) => {
@@ -198,7 +198,7 @@ describe('the server of the page', () => {
     assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
   });
 
-  test('a hand is raised, and a vote cast, only where a board was joined, and with the token', async () => {
+  test('a hand can be raised, and a vote cast, only after joining a board, and with the token', async () => {
     assert.equal((await ask('/hand/up', { method: 'POST' })).status, 404);
     assert.equal((await ask('/votes/a/0/1', { method: 'POST' })).status, 404);
     const hand = { isUp: false, isHeard: true, ballot: null };
@@ -258,7 +258,7 @@ describe('the server of the page', () => {
     assert.deepEqual(JSON.parse(hint.body), { name: 'Task 1', shown: ['nudge'], of: 3 });
   });
 
-  test('of predictions the last counts, and none after the lesson has passed', async () => {
+  test('the last prediction counts, and none after the lesson has passed', async () => {
     const foretell = (/** @type {string} */ value, key = second.key) =>
       ask(`/lessons/${key}/prediction/${value}`, {
         method: 'POST',
@@ -271,7 +271,7 @@ describe('the server of the page', () => {
     assert.deepEqual(learner.predictions, { [second.key]: 4 });
   });
 
-  test('tells a check as it comes, whole each time, and keeps nothing of the one before', async () => {
+  test('reports a check as it runs, complete each time, and drops the one before', async () => {
     const page1 = await listen();
     const [nothing] = await page1.heard(1);
     assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
@@ -309,13 +309,21 @@ describe('the server of the page', () => {
     assert.match(headings[0], /^Task 1: \S/);
     assert.deepEqual([told.isOver, ended.isOver, ended.verdict], [false, true, 'failed']);
     const page2 = await listen();
-    assert.deepEqual((await page2.heard(1))[0].check, ended, 'who comes late misses nothing');
+    assert.deepEqual(
+      (await page2.heard(1))[0].check,
+      ended,
+      'a page that opens late misses nothing',
+    );
     const { body } = await ask(`/evidence/${ended.id}/0.json`);
     const marked = JSON.parse(body).events.find(
       (/** @type {any} */ event) => event.what === 'fork',
     );
     assert.deepEqual([marked.pid, marked.t], [moments[0].pid, moments[0].t]);
-    assert.equal(JSON.parse(body).events[0].as, 'primary', 'who forks is called as in the text');
+    assert.equal(
+      JSON.parse(body).events[0].as,
+      'primary',
+      'the process that forks has its name from the text',
+    );
     await page.begin(second, 'server.js');
     assert.equal((await ask(`/evidence/${ended.id}/0.json`)).status, 204);
     let stop = () => {};
@@ -351,7 +359,7 @@ describe('the last check of each lesson', () => {
   const verdicts = (/** @type {any} */ { promises: all }) =>
     all.map((/** @type {any} */ { id, verdict }) => `${id} ${verdict}`);
 
-  test('belongs to its lesson, though another one has a promise of the same id', () => {
+  test('belongs to its lesson, even if another lesson has a promise with the same id', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
     state.program({ name: 'server.js', program: { events: [] } });
@@ -367,7 +375,7 @@ describe('the last check of each lesson', () => {
     assert.equal(state.snapshot('c'), null);
   });
 
-  test('is the one before, where another lesson was saved in its middle', () => {
+  test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
     state.end({ verdict: 'passed', isWhole: true, seconds: 1 });
@@ -378,7 +386,7 @@ describe('the last check of each lesson', () => {
     assert.deepEqual([told.isOver, told.verdict], [true, 'passed']);
   });
 
-  test('may come from an earlier npm start, or from another terminal', () => {
+  test('may be from an earlier npm start, or from another terminal', () => {
     const state = createCheckState(() => {});
     const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
     state.know(known('a'), kept(at[0]));
@@ -404,7 +412,7 @@ describe('the last check of each lesson', () => {
   });
 });
 
-test('checks that are asked for at the same time are not mistaken for one another', async () => {
+test('concurrent checks are not confused', async () => {
   const load = (/** @type {string} */ key) => loadCheck(checkFile(rootFolder, key));
   const found = await Promise.all(lessons.map(({ key }) => load(key)));
   assert.deepEqual(
@@ -413,7 +421,7 @@ test('checks that are asked for at the same time are not mistaken for one anothe
   );
 });
 
-test('a text has folded answers, and no other HTML', () => {
+test('a text may contain folded answers, but no other HTML', () => {
   const text = [
     '# Title',
     '<details><summary>Why?</summary>',
@@ -430,7 +438,7 @@ test('a text has folded answers, and no other HTML', () => {
   assert.match(html, /href="https:\/\/nodejs.org\/" rel="noreferrer"/);
 });
 
-test('evidence has a limit: what is near a moment stays, and what is left out is counted', () => {
+test('evidence has a limit: events near a moment stay, and the rest is counted', () => {
   const pid = 1;
   const traffic = Array.from({ length: 500 }, (_, index) => [
     { t: 100 * index, pid, what: 'request', client: index },
@@ -448,7 +456,7 @@ test('evidence has a limit: what is near a moment stays, and what is left out is
   );
 });
 
-test('an event loop that does not turn is silent, until it turns again or ends', () => {
+test('an event loop that does not turn is silent until it turns again or its process exits', () => {
   const beat = (/** @type {number} */ t, pid = 1) => ({ t, pid, what: 'beat' });
   const events = [beat(0), beat(20), beat(200), beat(220), { t: 900, pid: 1, what: 'exit' }];
   assert.deepEqual(evidenceOf([...events, beat(0, 2), beat(20, 2)]).silences, [
@@ -457,7 +465,7 @@ test('an event loop that does not turn is silent, until it turns again or ends',
   ]);
 });
 
-test('a process that loads its modules starts up: its event loop is not called blocked', () => {
+test('a process that loads its modules is starting: its event loop is not called blocked', () => {
   const at = (/** @type {number} */ t, /** @type {string} */ what, pid = 1) => ({ t, pid, what });
   const beats = [0, 20, 300, 500].map((t) => at(t + 5, 'beat'));
   const start = at(0, 'start');
@@ -469,7 +477,7 @@ test('a process that loads its modules starts up: its event loop is not called b
   assert.deepEqual(idle.silences, [{ pid: 1, sinceMs: 300, untilMs: 500 }]);
   const worker = { ...start, role: 'worker' };
   const taken = evidenceOf([worker, ...beats, at(600, 'crash'), at(600, 'exit')]);
-  assert.deepEqual(taken.silences, [], 'it never came up: there is no loop to block');
+  assert.deepEqual(taken.silences, [], 'it never started: there is no loop to block');
   const dead = evidenceOf([start, at(5, 'beat'), at(300, 'crash'), at(300, 'exit')]);
   assert.deepEqual([dead.startups, dead.silences], [[{ pid: 1, untilMs: undefined }], []]);
   const stretch = { fromMs: 0, toMs: 400 };
@@ -478,7 +486,7 @@ test('a process that loads its modules starts up: its event loop is not called b
   });
 });
 
-test('a stretch begins at the moments, goes no further than the run, and leaves out what is past', () => {
+test('a stretch begins at the moments, ends with the run, and leaves out earlier and later events', () => {
   const at = (/** @type {number} */ t, /** @type {object} */ more) => ({ t, pid: 1, ...more });
   const events = [
     at(0, { what: 'start' }),
@@ -499,7 +507,7 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
     [0, 3_000],
   );
   const { fromMs, toMs } = createStretch(events, [{ pid: 1, t: 8_960, toMs: 9_000, says: 'last' }]);
-  assert.deepEqual([fromMs, toMs], [8_860, 9_100], 'also where the run ends');
+  assert.deepEqual([fromMs, toMs], [8_860, 9_100], 'even if the run ends');
   const whole = stretch.whole();
   assert.deepEqual([whole.fromMs, whole.toMs], [0, 9_000]);
   assert.deepEqual([whole.wider().fromMs, whole.later().toMs], [0, 9_000]);
@@ -511,11 +519,11 @@ test('a stretch begins at the moments, goes no further than the run, and leaves 
   assert.deepEqual(
     [closest.fromMs, closest.toMs],
     [2_990, 3_010],
-    'no closer than can be told apart',
+    'no closer than the eye can separate',
   );
 });
 
-describe('npm start goes on', () => {
+describe('npm start continues', () => {
   /** @param {import('node:test').TestContext} t @param {string} root @param {string[]} argv */
   function begin(t, root, argv) {
     const main = join(rootFolder, 'lib/cli/main.cjs');
@@ -532,7 +540,7 @@ describe('npm start goes on', () => {
     return { child, said, says };
   }
 
-  test('when the port of its page is taken, and it says so in one line', async (t) => {
+  test('when the port of its page is in use, and says so in one line', async (t) => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     t.after(() => other.close());
@@ -547,7 +555,7 @@ describe('npm start goes on', () => {
     assert.match(then, /^Forkshop: /);
   });
 
-  test('when another npm start has the page, and it says that one is running', async (t) => {
+  test('when another npm start serves the page, and says that one is running', async (t) => {
     const one = begin(t, makeRoot(), ['--port', '0']);
     const [, url, port] = await one.says(/^The page: (http:\/\/127\.0\.0\.1:(\d+)\/)\n/m);
     const { says, said } = begin(t, makeRoot(), ['--port', port]);
@@ -556,13 +564,13 @@ describe('npm start goes on', () => {
     assert.equal(first, `npm start is running already, in another terminal: its page is ${url}`);
   });
 
-  test('without a page, where none is wanted', async (t) => {
+  test('without a page, if none is requested', async (t) => {
     const { says, said } = begin(t, makeRoot(), ['--no-page']);
     await says(/Whenever you save/);
     assert.ok(!/page/i.test(said.text), said.text);
   });
 
-  test('with a broken progress file; the page is there, its address first, and goes with it', async (t) => {
+  test('with a broken progress file; the page is up, its address first, and closes with it', async (t) => {
     const root = makeRoot();
     write(root, { '.forkshop/progress.json': '{ "version": 1, "passed"' });
     write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
@@ -603,7 +611,7 @@ describe('npm start goes on', () => {
     assert.deepEqual([kept.hints, kept.predictions], [{ [`${keys[0]}/1`]: 1 }, { [keys[0]]: 3.5 }]);
   });
 
-  test('and a check in another terminal reaches its page, which knows it when it starts again', async (t) => {
+  test('and a check in another terminal reaches its page, which still shows it after a restart', async (t) => {
     const root = makeRoot();
     write(root, { [`checks/${keys[0]}/check.js`]: CHECK });
     const start = async () => {
@@ -615,7 +623,7 @@ describe('npm start goes on', () => {
     const first = await start();
     assert.equal((await stateOf(first.url, keys[0])).check.isIdle, true);
     assert.equal((await forkshop(root, ['check', 'lesson-1'])).code, 1);
-    const heard = await until('the page is told', async () => {
+    const heard = await until('the page receives it', async () => {
       const told = await stateOf(first.url, keys[0]);
       return told.check.isElsewhere && told;
     });
@@ -629,11 +637,11 @@ describe('npm start goes on', () => {
     const file = `.forkshop/verdicts/${keys[0]}.json`;
     write(root, { [file]: read(root, file).slice(0, 40) });
     const torn = await stateOf((await start()).url, keys[0]);
-    assert.equal(torn.check.isIdle, true, 'what cannot be understood is as if it were not there');
+    assert.equal(torn.check.isIdle, true, 'a record that cannot be parsed is ignored');
   });
 });
 
-/** What a page about a lesson that opens now is told first. @param {string} url @param {string} key */
+/** The first message to a page about a lesson that opens now. @param {string} url @param {string} key */
 async function stateOf(url, key) {
   const end = new AbortController();
   const response = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });

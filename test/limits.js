@@ -1,13 +1,13 @@
-// How long a test may wait for what it waits for. No limit here decides a test: each is there only so that a test
-// ends where what it waits for never comes. So all of them are generous, and a multiple of what this machine needs to
-// start a process: measured once, by test/run.js for all tests or here for a file that is run by itself.
+// How long a test may wait. No limit here decides a test: each only ends a test whose event never happens. So all are
+// generous multiples of the time that this machine needs to start a process, measured once, by test/run.js for all tests or
+// here for a single file.
 import { spawnSync } from '../lib/common/child.js';
 
 const TRIES = 3;
-const USUAL_START_MS = 50; // of `node -e 0`, on a machine with little else to do
+const USUAL_START_MS = 50; // of `node -e 0`, on an idle machine
 const GENEROUS = 4;
 
-/** What `node -e 0` takes here, the median of a few. @returns {number} */
+/** The time of `node -e 0` here, the median of a few. @returns {number} */
 export function measureStartMs() {
   const env = { ...process.env, NODE_V8_COVERAGE: undefined, NODE_OPTIONS: undefined };
   const takes = Array.from({ length: TRIES }, () => {
@@ -22,7 +22,7 @@ export function measureStartMs() {
 let startMs;
 
 /**
- * The limit for what takes at most so long on a usual machine with much else to do.
+ * The limit for something that takes at most that long on a usual, busy machine.
  * @param {number} seconds
  * @returns {number} milliseconds, on this machine
  */

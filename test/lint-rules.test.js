@@ -1,5 +1,5 @@
-// Verifies that ESLint refuses every import that a folder may not have, and accepts the others. Which room of lib/ may
-// import which other one is what rooms.test.js verifies.
+// Verifies that ESLint refuses every import that a folder may not have, and accepts the others. rooms.test.js verifies which
+// rooms of lib/ may import which.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
@@ -190,7 +190,7 @@ test('CommonJS answers are held to the same imports', async () => {
     assert.equal(await complaints(`require('${name}');`, file), 1, `${file} accepts ${name}`);
 });
 
-test('main.cjs is ES5, and requires what every Node has', async () => {
+test('main.cjs is ES5, and requires only what every Node has', async () => {
   const file = 'lib/cli/main.cjs';
   assert.equal(
     await complaints("require('fs'); require('path'); require('./dispatch.js');", file),
@@ -201,7 +201,7 @@ test('main.cjs is ES5, and requires what every Node has', async () => {
   await assert.rejects(complaints('const modern = 1;', file), /reserved/);
 });
 
-test('a computed name is no way around the rule where the rule is strict', async () => {
+test('a computed name does not bypass the rule where the rule is strict', async () => {
   for (const file of [
     ...['lessons/work.js', 'lib/verdict/style.js', 'checks/01-x/check.js'],
     ...['checks/01-x/looks.js', 'checks/01-x/demands.js', 'slides/01-x/demos.js'],

@@ -1,4 +1,4 @@
-// Verifies when looks are made, in which order promises are judged, and what the history says of them: pure parts.
+// Verifies when looks are made, in which order promises are judged, and what the history says about them: pure parts.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lessonHistory, noHistory, stillFailing } from '../lib/cli/saved/lesson-history.js';
@@ -6,7 +6,7 @@ import { createLookGraph, nextLook } from '../lib/check/look-graph.js';
 import { dependenciesOf, roundsOf, withDependencies } from '../lib/verdict/judging-order.js';
 
 describe('looks', () => {
-  test('a look is made once, when it is asked for, with what its needs saw', async () => {
+  test('a look is made once, on request, with the results of its needs', async () => {
     const { observeInParallel } = createLookGraph();
     /** @type {string[]} */
     const made = [];
@@ -20,7 +20,7 @@ describe('looks', () => {
     assert.deepEqual(made, ['one', 'two']);
   });
 
-  test('whoever needs one that failed gets its error, and nothing else is asked', async () => {
+  test('a look whose need failed gets its error, and nothing else is made', async () => {
     const { observeInParallel } = createLookGraph();
     const error = new Error('gone');
     const broken = observeInParallel([], () => Promise.reject(error));
@@ -30,7 +30,7 @@ describe('looks', () => {
     assert.equal(after.state, 'done');
   });
 
-  test('of observations no two are made at the same time; others are made beside them', async () => {
+  test('observations are made one at a time, other looks beside them', async () => {
     const { observe, observeInParallel } = createLookGraph();
     let underWay = 0;
     let most = 0;
@@ -50,7 +50,7 @@ describe('looks', () => {
     assert.equal(most, 2);
   });
 
-  test('one that fails lets the next observation have its turn', async () => {
+  test('a failed observation lets the next one run', async () => {
     const { observe } = createLookGraph();
     const failing = observe([], () => Promise.reject(new Error('no')));
     const next = observe([], () => 'seen');
@@ -61,7 +61,7 @@ describe('looks', () => {
     );
   });
 
-  test('next is the first whose needs have been seen to, and slow ones before the others', async () => {
+  test('the next look is the first whose needs are done, slow ones before the others', async () => {
     const { observeInParallel } = createLookGraph();
     const main = observeInParallel([], () => 'main');
     const homes = observeInParallel([main], () => 'homes');
@@ -87,14 +87,14 @@ describe('the plan of a check', () => {
     { id: 'speedup', task: 3, needs: ['answers', 'body'], isGate: false },
   ];
 
-  test('a promise stands on what it needs and on every gate before it, and so on', () => {
+  test('a promise stands on its needs and on every gate before it, recursively', () => {
     assert.deepEqual(dependenciesOf(held, held[4]), ['answers', 'body', 'listens']);
     assert.deepEqual(withDependencies(held, ['answers']), ['listens', 'forks', 'answers']);
     assert.deepEqual(withDependencies(held, ['listens']), ['listens']);
     assert.deepEqual(withDependencies(held, []), []);
   });
 
-  test('a round for each task; before them what failed last time in the first that was open, and then all of that', () => {
+  test('a round for each task; before them last time’s failures in the first open task, then that whole task', () => {
     const tasks = [['listens', 'forks'], ['answers', 'body'], ['speedup']];
     assert.deepEqual(roundsOf(held, {}), tasks);
     assert.deepEqual(roundsOf(held, { first: ['body', 'speedup'] }), [
@@ -122,7 +122,7 @@ describe('what is known from last time', () => {
     { lesson: 'a', verdicts: { y: 'failed' }, failed: ['y'], task: 2, measurements: [] },
   ];
 
-  test('each promise has the verdict of when it was judged last', () => {
+  test('each promise has its latest verdict', () => {
     assert.deepEqual(lessonHistory(history, 'a'), {
       failed: ['y'],
       task: 2,
@@ -137,7 +137,7 @@ describe('what is known from last time', () => {
     );
   });
 
-  test('what failed before and was not judged again is still to be judged first', () => {
+  test('failures that were not judged again still come first', () => {
     const before = { ...noHistory, failed: ['x', 'y', 'z'] };
     assert.deepEqual(stillFailing(before, { w: 'failed', x: 'skipped', y: 'passed' }), [
       'w',

@@ -1,5 +1,5 @@
-// Proves every lesson's solution on other Node versions: `npm run test:matrix` (or `node test/matrix.js 22 26`).
-// The versions come from the npm package `node` into a temporary folder. The check judges, we only ask for its verdict.
+// Proves every lesson's solution on other Node versions: `npm run test:matrix` (or `node test/matrix.js 22 26`). The versions
+// are installed from the npm package `node` into a temporary folder. The check judges, we only ask for its verdict.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ function run(file, args, { env = process.env, timeoutMs }) {
   });
 }
 
-/** Addresses say where this machine installs from: not for a log. @param {string} text */
+/** Hides addresses, which show where this machine installs from. @param {string} text */
 const withoutAddresses = (text) => text.replace(/\bhttps?:\/\/\S+/g, '<address>');
 
 /** @param {number} since */
@@ -77,8 +77,8 @@ async function judge(binary, lesson, home) {
 }
 
 /**
- * Asked again, with the machine to itself, when that was too busy to judge; in CI, whose machine others may use, once more
- * also when it got any other verdict than it should.
+ * Runs again, with the machine to itself, if the machine was too busy to judge; in CI, on a shared machine, also once
+ * after any other unexpected verdict.
  * @param {string} version @param {string} binary @param {string} lesson @param {string} home
  */
 async function prove(version, binary, lesson, home) {

@@ -1,13 +1,13 @@
-// Commands in a PID, mount and network namespace of their own: nothing in there sees or signals a process outside.
+// Runs commands in their own PID, mount and network namespace: no process in there sees or signals a process outside.
 import { spawnSync } from '../lib/common/child.js';
 import { pidNamespace } from '../lib/observe/processes.js';
 
-const KNOWN_OUTSIDE = 'FORKSHOP_TEST_OUTSIDE'; // the namespace from which a command was started in one of its own
+const KNOWN_OUTSIDE = 'FORKSHOP_TEST_OUTSIDE'; // the namespace from which a command was started in a new one
 
 const SETTING_UP = `mount -t tmpfs -o size=1g tmpfs /dev/shm
   ip link set lo up 2>/dev/null || ifconfig lo up
   "$@"
-  exit $?`; // without exec: the command would be process 1, which every orphan has for its parent
+  exit $?`; // without exec, since the command would be process 1, the parent of every orphan
 const unshare = (/** @type {string[]} */ ...more) => [
   ...[
     'unshare',
@@ -23,13 +23,13 @@ const unshare = (/** @type {string[]} */ ...more) => [
   ...['sh', '-ec', SETTING_UP, 'sh'],
 ];
 
-/** As root; else as root of a user namespace, where the system lets anybody have one. */
+/** As root; else as root of a user namespace, if the system allows unprivileged ones. */
 const WAYS = [unshare(), unshare('--user', '--map-root-user')];
 
-const MISSING = 'This system gives no namespaces of their own (unshare --pid).';
+const MISSING = 'This system allows no new namespaces (unshare --pid).';
 
 /**
- * What goes in front of a command, or why it cannot be had here.
+ * The prefix of a command, or why namespaces are unavailable here.
  * @returns {{ prefix: string[], missing: string | false }}  missing: for `skip`
  */
 export function namespace() {
@@ -42,7 +42,7 @@ export const environmentApart = () => ({ [KNOWN_OUTSIDE]: pidNamespace() });
 
 const outside = process.env[KNOWN_OUTSIDE];
 
-/** For the tests of a file that signal many processes: they are skipped, and said to be, where they run beside others' processes. */
+/** For tests that signal many processes: they are skipped, with a reason, if they would run beside other processes. */
 export const onlyApart = {
   skip:
     !(outside && pidNamespace() && pidNamespace() !== outside) &&

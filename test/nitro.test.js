@@ -19,7 +19,7 @@ import { read, write } from './fixture-root.js';
 const PAGE = 'export default defineEventHandler(() => 1);\n';
 
 /**
- * A learner's folder, and a stand-in for nitropack that leaves what a build leaves.
+ * A learner's folder, and a stand-in for nitropack that leaves the same files as a build.
  * @param {import('node:test').TestContext} t
  */
 function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`) {
@@ -47,7 +47,7 @@ function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${pres
   return { home, place, started, build, edit: (files) => write(place, files) };
 }
 
-test('it is built twice, beside a copy of the program, and nothing is written into the folder', async (t) => {
+test('a build runs twice, beside a copy of the program, and writes nothing into the folder', async (t) => {
   const { place, started, build } = makePlace(t);
   const { builds, outputs, entry } = await build();
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('it is built twice, beside a copy of the program, and nothing is written in
   assert.ok(started[0].entry.endsWith(join('nitropack', 'dist/cli/index.mjs')));
   assert.ok(
     started[0].files.includes('nitro.config.js'),
-    'what is missing comes from the solution',
+    'missing files are taken from the solution',
   );
   assert.equal(builds[1].output, 'built in routes');
   assert.deepEqual(outputs.map(({ folder, preset }) => [preset, folder]).sort(), [
@@ -70,7 +70,7 @@ test('it is built twice, beside a copy of the program, and nothing is written in
   assert.deepEqual(readdirSync(place).sort(), ['routes', 'server.js']);
 });
 
-test('what each build left is known, also what the next has emptied; packages are found from there', async (t) => {
+test("each build's output is known, even if the next one has emptied it; packages resolve from there", async (t) => {
   const { home, build } = makePlace(t, { code: 0 }, () => '.output');
   const { builds, outputs } = await build();
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('what each build left is known, also what the next has emptied; packages ar
   assert.ok(existsSync(join(home, 'cache/node_modules/nitropack/package.json')));
 });
 
-test('the same files are built once; an edited program is only copied anew', async (t) => {
+test('the same files are built once; an edited program is only copied again', async (t) => {
   const { started, build, edit } = makePlace(t);
   const [first, again] = [await build(), await build()];
   assert.deepEqual(again, first);
@@ -95,7 +95,7 @@ test('the same files are built once; an edited program is only copied anew', asy
   assert.equal(started.length, 2);
 });
 
-test('an edited route is built anew, and so is a program that a route names', async (t) => {
+test('an edited route is rebuilt, and so is a program that a route names', async (t) => {
   const { started, build, edit } = makePlace(t);
   await build();
   edit({ 'routes/index.js': `// as server.js says\n${PAGE}` });
@@ -106,7 +106,7 @@ test('an edited route is built anew, and so is a program that a route names', as
   assert.equal(started.length, 6);
 });
 
-test('a build that fails is told, and not kept', async (t) => {
+test('a failed build is reported and not cached', async (t) => {
   const { home, started, build } = makePlace(t, { code: 1 });
   const { builds, outputs } = await build();
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('of two builds in one folder only the second is left', async (t) => {
   );
 });
 
-test('a build that does not come to its end decides nothing', async (t) => {
+test('a build that does not finish decides nothing', async (t) => {
   const killed = /** @type {any} */ ({ kind: 'ended', code: null, signal: 'SIGKILL' });
   const { home, build } = makePlace(t, killed);
   await assert.rejects(build(), (error) => {
@@ -139,13 +139,13 @@ test('a build that does not come to its end decides nothing', async (t) => {
   assert.deepEqual(readdirSync(join(home, 'cache/builds')), []);
 });
 
-test('where there is no program, nothing is built', async (t) => {
+test('without a program nothing is built', async (t) => {
   const { home, build, started } = makePlace(t);
   await assert.rejects(build(join(home, 'nitropack')), Broken);
   assert.deepEqual(started, []);
 });
 
-test('a single program stands for the folder; the rest is the solution', async (t) => {
+test('a single program becomes the server; the rest is the solution', async (t) => {
   const { home, build, started } = makePlace(t);
   write(home, { 'accept-me.cjs': 'other();\n' });
   const { entry } = await build(join(home, 'accept-me.cjs'));
@@ -153,7 +153,7 @@ test('a single program stands for the folder; the rest is the solution', async (
   assert.ok(started[0].files.includes('routes') && started[0].files.includes('package.json'));
 });
 
-test('of what was built only the last thirty are kept', async (t) => {
+test('only the last thirty builds are kept', async (t) => {
   const { home, build, edit } = makePlace(t);
   for (let edition = 0; edition < 33; edition += 1) {
     edit({ 'routes/index.js': `${PAGE}// ${edition}\n` });
@@ -164,8 +164,8 @@ test('of what was built only the last thirty are kept', async (t) => {
   const draft = join(home, 'cache/builds/123.draft');
   mkdirSync(draft);
   await build();
-  assert.ok(existsSync(draft), 'somebody may be at it');
+  assert.ok(existsSync(draft), 'another build may be running');
   utimesSync(draft, 0, 0);
   await build();
-  assert.ok(!existsSync(draft), 'whoever was at it was killed');
+  assert.ok(!existsSync(draft), 'the process that built it was killed');
 });

@@ -1,5 +1,5 @@
-// Runs commands of which nothing may be left, and looks for what is. Every process of such a command carries a mark
-// of its own, in its environment or among its arguments; its temporary files are in a folder of its own.
+// Runs commands that must leave nothing, and looks for leftovers. Every process of such a command carries its own mark in its
+// environment or arguments; its temporary files are in their own folder.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 
 const LOOK_EVERY_MS = 40;
-const SETTLED_MS = 500; // by then it has become what it is: between fork and exec a process is a copy
+const SETTLED_MS = 500; // it has called exec before that: between fork and exec a process is a copy of its parent
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
 
 /**
@@ -23,7 +23,7 @@ const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST
  */
 
 /**
- * Waits for a fact. The limit decides nothing: what has not come by then will not come.
+ * Waits for a fact. The limit is generous: a fact that takes longer will never hold.
  * @template T
  * @param {string} what  for the message
  * @param {() => T | Promise<T>} look  until it is true
@@ -40,10 +40,10 @@ export async function until(what, look, withinMs = limitMs(5)) {
   }
 }
 
-/** What a check of a solution keeps on purpose: its measurements. */
+/** A file that a check of a solution keeps on purpose: its measurements. */
 const KEPT = 'solutions.jsonl';
 
-/** A command in a process group of its own, watched from its start. */
+/** A command in a new process group, watched from its start. */
 export class Watched {
   mark = randomUUID();
   temporary = mkdtempSync(join(tmpdir(), 'hostile-'));
@@ -64,7 +64,7 @@ export class Watched {
     const env = { ...Object.fromEntries(inherited), ...own, ...more };
     const child = spawn(file, args, { cwd: rootFolder, env, detached: true });
     const parts = { stdout: '', stderr: '' };
-    /** What of it was printed. */
+    /** Its output. */
     this.printed = (/** @type {RegExp} */ pattern) => pattern.exec(parts.stdout + parts.stderr);
     for (const name of /** @type {const} */ (['stdout', 'stderr']))
       child[name].setEncoding('utf8').on('data', (text) => (parts[name] += text));
@@ -74,7 +74,7 @@ export class Watched {
     /** @type {Promise<Ended>} */
     this.end = new Promise((resolve) =>
       child.on('exit', async (code, signal) => {
-        await Promise.race([isClosed, sleep(limitMs(1))]); // what it has left behind may hold its output open
+        await Promise.race([isClosed, sleep(limitMs(1))]); // leftover processes may hold its output open
         resolve((this.ended = { code, signal, ...parts }));
       }),
     );
@@ -83,8 +83,8 @@ export class Watched {
   }
 
   /**
-   * Takes note of the processes that carry the mark, and of their children.
-   * @param {number} [olderMs]  a look that somebody else has just taken is new enough
+   * Records the processes that carry the mark, and their children.
+   * @param {number} [olderMs]  a look taken this recently by another watcher is new enough
    * @returns {Seen[]} those alive now
    */
   look(olderMs = 0) {
@@ -113,7 +113,7 @@ export class Watched {
     });
   }
 
-  /** The processes alive now whose command line has this in it. @param {string} part */
+  /** The live processes whose command line contains this. @param {string} part */
   running(part) {
     return this.look().filter(({ command }) => command.includes(part));
   }
@@ -124,13 +124,13 @@ export class Watched {
     return this.look().filter(({ ppid, env }) => keepers.includes(ppid) && env.FORKSHOP_RUN);
   }
 
-  /** How it has ended. @returns {Promise<Ended>} */
+  /** How it exited. @returns {Promise<Ended>} */
   async over() {
-    await until('the command ends', () => this.ended, limitMs(30));
+    await until('the command exits', () => this.ended, limitMs(30));
     return this.end;
   }
 
-  /** What the next start does, with the same folder for temporary files. */
+  /** Does what the next start does, with the same folder for temporary files. */
   async startNext() {
     const old = process.env.TMPDIR;
     process.env.TMPDIR = this.temporary;
@@ -140,7 +140,7 @@ export class Watched {
     await runner.close();
   }
 
-  /** What is left of it, in words. @returns {Promise<string[]>} */
+  /** Describes its leftovers. @returns {Promise<string[]>} */
   async left() {
     this.look();
     const all = [...this.seen.values()];
@@ -154,14 +154,14 @@ export class Watched {
     return [...alive, ...files, ...left.map((port) => `port ${port}`)];
   }
 
-  /** Checks that run beside ours may find the same port free, when ours has let go of it. @param {number} port */
+  /** A concurrent check may get the same port after ours has released it. @param {number} port */
   isOfAnother(port) {
     const holders = holdersOf(port, () => listProcesses().map(({ pid }) => pid));
     const marks = holders.map((pid) => describe(pid).env.HOSTILE_MARK);
     return marks.length > 0 && marks.every((mark) => mark && mark !== this.mark);
   }
 
-  /** Ends what a failed test has left. */
+  /** Kills the leftovers of a failed test. */
   cleanUp() {
     clearInterval(this.watching);
     for (const { pid } of this.look()) {
@@ -179,13 +179,13 @@ const textOf = (/** @type {number} */ pid, /** @type {string} */ name) => {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
-    return ''; // it ended, or belongs to somebody else
+    return ''; // it exited, or belongs to another user
   }
 };
 
 /** @typedef {import('../lib/observe/processes.js').Process} Process */
 
-/** The last look: one for all who watch, because it takes CPU time that the programs need. */
+/** The last look, shared by all watchers, because a look takes CPU time that the programs need. */
 let last = lookNow();
 
 /** @param {number} olderMs */
@@ -211,7 +211,7 @@ function lookNow() {
   };
 }
 
-/** How a process was started: its command line, and its environment. Nothing of one that has gone. @param {number} pid */
+/** How a process was started: its command line and its environment; empty if it has exited. @param {number} pid */
 export function describe(pid) {
   const variables = textOf(pid, 'environ')
     .split('\0')
@@ -220,9 +220,9 @@ export function describe(pid) {
   return { command, env: Object.fromEntries(variables) };
 }
 
-/** Does anybody listen there? @param {string | number} port @returns {Promise<boolean> | boolean} */
+/** Does a process listen there? @param {string | number} port @returns {Promise<boolean> | boolean} */
 export function isOpen(port) {
-  if (!(Number(port) < 65_536)) return false; // a check tries what is no port, too
+  if (!(Number(port) < 65_536)) return false; // a check also tries invalid ports
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' });
     socket.on('connect', () => {

@@ -1,4 +1,4 @@
-// Verifies the watcher of the other tests: a port that stays open is told, unless a check beside it has taken it since.
+// Verifies the watcher of the other tests: a port that stays open is reported, unless a concurrent check has taken it since.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -10,17 +10,17 @@ const LISTEN = `require('net').createServer().listen(process.env.PORT);`;
 const WAIT = 'setInterval(() => {}, 1e6);';
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
-/** A program of a check, as the watcher knows it, seen and ended. */
+/** A program of a check, as the watcher knows it, observed and exited. */
 async function watchedProgram(/** @type {number} */ port) {
   const env = { FORKSHOP_RUN: 'a-run', PORT: String(port) };
   const watched = new Watched([process.execPath, '-e', WAIT], env);
-  await until('it is seen', () => watched.look().some((one) => one.env.FORKSHOP_RUN));
+  await until('it is found', () => watched.look().some((one) => one.env.FORKSHOP_RUN));
   process.kill(watched.pid);
   await watched.end;
   return watched;
 }
 
-test('a port that is still open is left, and one that nobody holds is not', onLinux, async () => {
+test('a port that is still open is a leftover, and a free one is not', onLinux, async () => {
   const port = await reservePort();
   const watched = await watchedProgram(port);
   try {

@@ -1,5 +1,5 @@
-// Verifies that a repository whose path has line ends, tabs and quotes in it looks into programs as any other:
-// the probe is named in NODE_OPTIONS, which has escapes of its own.
+// Verifies that programs are observed as usual if the path of the repository has line breaks, tabs and quotes in it:
+// NODE_OPTIONS, which names the probe, has its own escapes.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { spawnSync } from '../lib/common/child.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { limitMs } from './limits.js';
 
-test('a program is looked into wherever the repository lies', (t) => {
+test('a program is observed wherever the repository lies', (t) => {
   const around = mkdtempSync(join(tmpdir(), 'forkshop-path-'));
   t.after(() => rmSync(around, { recursive: true, force: true }));
   const root = join(around, 'a\nb\t"c d');

@@ -1,4 +1,4 @@
-// Verifies whose fault it is that something did not come in time, on recorded numbers: the program's own, or the machine's.
+// Verifies, on recorded numbers, whether a late event is the fault of the program or of the machine.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ import { until } from './nothing-left.js';
 const PID = 7;
 
 /**
- * A process that answers one request for /, which takes `ms`: of them its thread computed and waited for a core for so long.
+ * A process that answers one request for /, which takes `ms`: for parts of that its thread computed and waited for a core.
  * @param {{ ms: number, computedMs: number, queuedMs?: number }} how
  */
 function recorded({ ms, computedMs, queuedMs = 0 }) {
@@ -38,7 +38,7 @@ function recorded({ ms, computedMs, queuedMs = 0 }) {
   ];
 }
 
-/** As a check sees a program that did so. @returns {any} */
+/** Such a program, as a check sees it. @returns {any} */
 function programOf(/** @type {any[]} */ events, printedBytes = 0) {
   const stretches = () => stretchesOf(events, events.at(-1).t);
   return {
@@ -53,7 +53,7 @@ function programOf(/** @type {any[]} */ events, printedBytes = 0) {
 
 const story = { expected: 'It is quick.', got: 'It was slow.', why: 'A guess.', try: 'this' };
 
-/** What comes of a / that took too long twice. */
+/** The verdict on a / that took too long twice. */
 function judged(
   /** @type {Parameters<typeof recorded>[0]} */ how,
   isCrowded = true,
@@ -69,7 +69,7 @@ function judged(
   );
 }
 
-test('what the program itself computed is its fault, on a crowded machine too', () => {
+test('delays by its own computing are the fault of the program, even on a crowded machine', () => {
   for (const how of [
     { ms: 1_013, computedMs: 1_009 },
     { ms: 3_000, computedMs: 1_010, queuedMs: 1_900 }, // beside hogs
@@ -83,37 +83,40 @@ test('what the program itself computed is its fault, on a crowded machine too', 
     }
 });
 
-test('what a right program is kept from by others stays undecided', () => {
+test('a right program delayed by others stays undecided', () => {
   const right = { ms: 90, computedMs: 10, queuedMs: 60 };
   assert.ok(judged(right) instanceof Undecided);
-  assert.ok(judged(right, false) instanceof Undecided, 'few others, and just then one in the way');
+  assert.ok(
+    judged(right, false) instanceof Undecided,
+    'few others, and one in the way at that moment',
+  );
   assert.ok(judged({ ...right, ms: 12_000 }, true, false) instanceof Undecided);
   assert.ok(
     judged(right, false, true, false) instanceof Broken,
     'its own processes were in the way',
   );
   const untold = judged({ ...right, queuedMs: 0 }, true);
-  assert.ok(untold instanceof Undecided, 'the system does not tell who waited');
+  assert.ok(untold instanceof Undecided, 'the system does not say which process waited');
 });
 
-test('waits of its own are no busy machine, however many others there are', () => {
+test('its own waits do not make a busy machine, however many other processes there are', () => {
   const outcome = judged({ ms: 300, computedMs: 3, queuedMs: 4 });
   assert.ok(outcome instanceof Broken);
   assert.equal(outcome.story.why, 'A guess.');
 });
 
-test('where other virtual machines took the cores, no process can tell who waited', () => {
+test('if other virtual machines took the cores, no process can be blamed', () => {
   const program = programOf(recorded({ ms: 300, computedMs: 3, queuedMs: 4 }));
   const seen = { programs: [program], isAgain: true, machine: { isStolen: true } };
   assert.ok(verdictOnMissing(story, seen) instanceof Undecided);
 });
 
-test('what is missing for the first time, on an idle machine, is no weather', () => {
+test('an event that is missing for the first time, on an idle machine, is not excused by load', () => {
   const program = programOf(recorded({ ms: 90, computedMs: 3, queuedMs: 60 }));
   assert.ok(verdictOnMissing(story, { programs: [program] }) instanceof Broken);
 });
 
-test('a process that computes on has not told of it yet: its thread is asked', () => {
+test('a process that is still computing has not reported yet: its thread is asked', () => {
   const events = recorded({ ms: 1_000, computedMs: 900 }).slice(0, 5);
   const ask = () => ({ ranMs: 1_101, queuedMs: 600 });
   const [last] = stretchesOf(events, 1_050, ask).slice(-1);
@@ -123,7 +126,7 @@ test('a process that computes on has not told of it yet: its thread is asked', (
   assert.equal(stretchesOf([...events, { t: 55, pid: PID, what: 'exit' }], 1_050, ask).length, 1);
 });
 
-test('where the system does not tell of threads, the CPU time of the process does', () => {
+test('if the system has no figures for threads, those of the process count', () => {
   const events = recorded({ ms: 1_000, computedMs: 900 }).map((event) => ({
     ...event,
     ran: undefined,
@@ -133,7 +136,7 @@ test('where the system does not tell of threads, the CPU time of the process doe
   assert.equal(Math.round(own?.computedMs ?? 0), 900);
 });
 
-test('a start, and what computes without serving, are not looked at', () => {
+test('start-ups, and processes that compute without serving, are ignored', () => {
   const events = recorded({ ms: 1_000, computedMs: 900 });
   const stretches = stretchesOf(events, 2_000);
   assert.equal(stretches[0].fromMs, 30, 'the first beat only begins');
@@ -142,7 +145,7 @@ test('a start, and what computes without serving, are not looked at', () => {
   assert.equal(ownWorkIn(job, stretches, []), undefined);
 });
 
-test('its words name the handler, the process and a handful of numbers', () => {
+test('the message names the handler, the process and a handful of numbers', () => {
   const own = {
     ...{ pid: 7, keptMs: 1_100.4, computedMs: 1_090, queuedMs: 2, path: '/' },
     printedBytes: 3e6,
@@ -161,7 +164,7 @@ test('its words name the handler, the process and a handful of numbers', () => {
   );
 });
 
-test('a limit is reached when work of its own explains what did not come, and no turn was missing', async () => {
+test('a limit is reached when its own work explains the missing event, and it never lacked a core', async () => {
   const fromMs = nowMs();
   const unborn = watchCpuTime(
     () => [],
@@ -172,7 +175,7 @@ test('a limit is reached when work of its own explains what did not come, and no
   assert.equal(unborn.starvedIn(fromMs, 100_000), undefined);
 });
 
-test('a speedup that work of its own has kept down is no busy machine', () => {
+test('a speedup reduced by its own work is not blamed on a busy machine', () => {
   const speedup = /** @type {any} */ ({
     ...{ side: 'open', value: 2, low: 1, high: 3.5, target: 2.8, ceiling: 4, errors: 0 },
     own: { pid: 7, keptMs: 1_000, computedMs: 990, queuedMs: 0, path: '/', printedBytes: 0 },
@@ -181,7 +184,7 @@ test('a speedup that work of its own has kept down is no busy machine', () => {
   assert.throws(() => demandSpeedup({ ...speedup, own: undefined }), Undecided);
 });
 
-/** A server whose page computes until a process ends, and a check that waits for more. */
+/** A server whose page computes until a process exits, and a check that waits for more. */
 const server = `
 import { createServer } from 'node:http';
 createServer((request, response) => { for (;;); }).listen(process.env.PORT);
@@ -198,17 +201,13 @@ export default check('${key}', { 1: { answers: 'it answers' } }, ({ launch, read
 
 const onLinux = { skip: process.platform !== 'linux' && 'it reads /proc' };
 
-test(
-  'a check that its program keeps from coming to an end has failed, and says why',
-  onLinux,
-  async () => {
-    const root = makeRoot();
-    const [key] = keys;
-    write(root, { [`lessons/${key}/server.js`]: server, [`checks/${key}/check.js`]: check(key) });
-    const result = await runCheck({ root, key, deadlineMs: limitMs(1) });
-    assert.deepEqual([result.verdict, result.fault], ['failed', null], JSON.stringify(result));
-    const [{ id, got, why }] = result.promises;
-    assert.deepEqual([id, got], ['answers', `It was not over after ${limitMs(1) / 1000} s.`]);
-    assert.match(why ?? '', /^The handler of \/ kept the thread of process \d+ for [\d,]+ ms/);
-  },
-);
+test('a check that its program keeps from finishing fails, and says why', onLinux, async () => {
+  const root = makeRoot();
+  const [key] = keys;
+  write(root, { [`lessons/${key}/server.js`]: server, [`checks/${key}/check.js`]: check(key) });
+  const result = await runCheck({ root, key, deadlineMs: limitMs(1) });
+  assert.deepEqual([result.verdict, result.fault], ['failed', null], JSON.stringify(result));
+  const [{ id, got, why }] = result.promises;
+  assert.deepEqual([id, got], ['answers', `It was not over after ${limitMs(1) / 1000} s.`]);
+  assert.match(why ?? '', /^The handler of \/ kept the thread of process \d+ for [\d,]+ ms/);
+});

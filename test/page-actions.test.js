@@ -1,6 +1,6 @@
-// Verifies what the page can have done beside checking, on a real `npm start` of a small workshop: experiments, faults to
-// spot, the diff, the way back to the starter, the solution measured; one thing at a time, stopped when asked or when a save
-// comes, and nothing left.
+// Verifies the page's actions other than checking, on a real `npm start` of a small workshop: experiments, faults to spot,
+// the diff, restoring the starter, measuring the solution; one at a time, stopped on request or by a save, and leaving
+// nothing.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ async function begin(t) {
   return { root, url, post, page, watched, lesson: `lessons/${key}` };
 }
 
-/** What a page hears: the last of it. @param {string} url */
+/** The last messages that a page received. @param {string} url */
 async function listen(url) {
   const end = new AbortController();
   const { body } = await fetch(`${url}lessons/${key}/events`, { signal: end.signal });
@@ -137,7 +137,7 @@ describe('from the page', () => {
     );
   });
 
-  test('one thing is done at a time; it is stopped, also by a save, and nothing is left', async (t) => {
+  test('one action runs at a time; a request or a save stops it, and it leaves nothing', async (t) => {
     const { root, post, page, watched, lesson } = await begin(t);
     const runs = () => watched.running('endless.js').length > 0;
     const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // busy until it is
@@ -165,7 +165,7 @@ describe('from the page', () => {
     assert.deepEqual(await watched.left(), []);
   });
 
-  test('what a page has started ends with the last page', async (t) => {
+  test('an action of the page ends with the last page', async (t) => {
     const { post, page, watched, lesson } = await begin(t);
     const runs = () => watched.running('endless.js').length > 0;
     const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // busy until it is
@@ -177,7 +177,7 @@ describe('from the page', () => {
     assert.deepEqual(await watched.left(), []);
   });
 
-  test('the diff and the faults are asked for twice, the way back keeps a copy', async (t) => {
+  test('the diff and the faults ask twice, and restoring the starter keeps a copy', async (t) => {
     const { root, post, page, lesson } = await begin(t);
     const json = async (/** @type {string} */ path) => (await post(`${lesson}/${path}`)).json();
     assert.match(
@@ -217,7 +217,7 @@ describe('from the page', () => {
     assert.equal(readdirSync(join(root, '.forkshop/backups')).length, 1);
   });
 
-  test('the solution is measured on this machine, and is told from then on', async (t) => {
+  test('the solution is measured on this machine, and shown from then on', async (t) => {
     const { root, post, page, lesson } = await begin(t);
     assert.deepEqual(page.heard.last.solutions ?? {}, {});
     assert.equal((await post(`${lesson}/measure`)).status, 202);
@@ -235,11 +235,11 @@ describe('from the page', () => {
     assert.deepEqual(Object.keys(known), [key], 'of another machine it says nothing here');
   });
 
-  test('where nothing can be kept the page says why, and a refusal is told in words', async (t) => {
+  test('if nothing can be saved the page says why, and a refusal is explained', async (t) => {
     const { root, url, post, page, lesson } = await begin(t);
     write(root, { '.forkshop': 'a file, where a folder should be\n' });
     assert.equal((await post(`${lesson}/prediction/3`)).status, 204);
-    await until('it is told', () => page.heard.last.unkept);
+    await until('it is shown', () => page.heard.last.unkept);
     assert.match(page.heard.last.unkept, /\.forkshop should be a folder\. Remove it, or rename it/);
     write(root, { [`${lesson}/server.js`]: 'mine();\n' });
     const refused = await post(`${lesson}/reset`);
@@ -249,7 +249,7 @@ describe('from the page', () => {
   });
 });
 
-test('an activity tells how it ended, whatever happens to it', async () => {
+test('an activity reports how it ended, whatever happens to it', async () => {
   const told = /** @type {any[]} */ ([]);
   const activity = createActivity(() => told.push(activity.snapshot()));
   const { signal } = new AbortController();

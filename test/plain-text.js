@@ -1,5 +1,5 @@
 /**
- * What a reader sees of some HTML of ours: without its tags, blanks as they are.
+ * The visible text of some HTML of ours: without tags, blanks unchanged.
  * @param {string} html
  */
 export const plainText = (html) =>

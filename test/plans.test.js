@@ -1,5 +1,5 @@
-// Verifies the plans of a day: what is taught, by whose hands, where its breaks are, how it is printed, and how a talk stands
-// against it; and that the deck of a plan says of itself what is true of that plan.
+// Verifies the plans of a day: the lessons, the hands-on share, the breaks, the print, and a talk's progress against the
+// plan; and that the deck of a plan describes that plan correctly.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const chapter = (key, slides) => ({
   }),
 });
 
-/** What stands between two breaks. @param {import('../lib/deck/plans.js').Item[]} items */
+/** The items between two breaks. @param {import('../lib/deck/plans.js').Item[]} items */
 function stretches(items) {
   const minutes = [0];
   for (const item of items)
@@ -50,7 +50,7 @@ describe('the plans of the deck itself', () => {
     );
   });
 
-  test('there is a break after 75 to 90 minutes, and one lunch where a day has one', () => {
+  test('there is a break after 75 to 90 minutes, and one lunch in a day that has one', () => {
     for (const { name, items, minutes } of days) {
       const parts = stretches(items);
       const firsts = items.filter((item, index) => index > 0 && !items[index - 1].id);
@@ -70,7 +70,7 @@ describe('the plans of the deck itself', () => {
     }
   });
 
-  test('a lesson has at most 11 slides, 30 minutes of exercise in two rounds, and something that all run', () => {
+  test('a lesson has at most 11 slides, 30 minutes of exercise in two rounds, and one thing that the whole class runs', () => {
     for (const { key, slides } of chapters.filter((one) => isLesson(one.key))) {
       assert.ok(slides.length <= 11, `${key}: ${slides.length} slides`);
       const rounds = slides.filter(isExercise);
@@ -99,14 +99,14 @@ describe('the plans of the deck itself', () => {
 
 const isLesson = (/** @type {string} */ key) => !/^(00|99)/.test(key);
 
-/** Do they write code there, or just look at an experiment? @param {import('../lib/deck/read-deck.js').Slide} slide */
+/** Does the class write code there, or only watch an experiment? @param {import('../lib/deck/read-deck.js').Slide} slide */
 const isExercise = (slide) => kindOf(slide) === 'do' && !/^Your turn to look/.test(slide.heading);
 
 /** The lines of code on a slide. @param {string} html */
 const linesOf = (html) =>
   [...html.matchAll(/<span class="line[^"]*">([^\n]*)<\/span>/g)].map(([, line]) => plain(line));
 
-/** What the solution of a lesson has and its starter has not, but for lines that any program may have. @param {string} key */
+/** Lines of a lesson's solution that its starter lacks, except lines that any program may have. @param {string} key */
 function solutionLines(key) {
   const { solution, starter } = lessonPaths(key);
   const read = (/** @type {string} */ folder) =>
@@ -133,7 +133,7 @@ describe('the deck of a plan', () => {
     const slides = chapters.flatMap((chapter) => chapter.slides);
     const numbers = chapters.map(({ key }) => Number(key.slice(0, 2)));
 
-    test(`${name}: at least 60 % of it is in the hands of the class, who write code by minute 20`, () => {
+    test(`${name}: the class works for at least 60 % of it, and writes code by minute 20`, () => {
       const minutes = slides.reduce((sum, slide) => sum + slide.minutes, 0);
       const hands = slides.filter((slide) => kindOf(slide) === 'do');
       const theirs = hands.reduce((sum, slide) => sum + slide.minutes, 0);
@@ -176,7 +176,7 @@ describe('the deck of a plan', () => {
       }
     });
 
-    test(`${name}: is numbered from 1 to its last slide, on the wall and in the handout`, () => {
+    test(`${name}: is numbered from 1 to its last slide, on the projector and in the handout`, () => {
       const html = deckPage(chapters, {});
       const told = [...html.matchAll(/<span>(\d+) \/ (\d+)<\/span>/g)].map(([, ...pair]) => pair.map(Number)); // prettier-ignore
       assert.deepEqual(
@@ -192,7 +192,7 @@ describe('the deck of a plan', () => {
       }
     });
 
-    test(`${name}: its openers tell the time, and where in the day they are`, () => {
+    test(`${name}: its openers show the time, and their position in the day`, () => {
       for (const { key, minutes, slides: own } of chapters.filter((one) => isLesson(one.key))) {
         const [{ html }, ...rest] = own;
         const yours = rest.filter((slide) => kindOf(slide) === 'do');
@@ -204,13 +204,13 @@ describe('the deck of a plan', () => {
     });
   }
 
-  test('the whole deck has all chapters, and its bridges are as they are written', () => {
+  test('the whole deck has all chapters, and its bridges appear as written', () => {
     const chapters = readDeck(rootFolder);
     assert.ok(chapters.every(({ slides }) => !/Next comes|all for today/.test(slides.at(-1)?.notes ?? ''))); // prettier-ignore
     assert.throws(() => readDeck(rootFolder, 'week'), /no plan "week"/);
   });
 
-  test('the handout gives no answer away, and has what is only read; the script has every note', () => {
+  test('the handout gives no answer away, and has the slides for reading; the script has every note', () => {
     const chapters = readDeck(rootFolder, 'half');
     const paper = handoutSheets(chapters).join('');
     const pages = chapters.flatMap((chapter) => chapter.pages);
@@ -243,12 +243,12 @@ test('a break falls at the beginning of a chapter if one is near, else beside an
   assert.deepEqual(stretches(day.items), [80, 65]);
 });
 
-test('a slide longer than any stretch is a stretch of its own', () => {
+test('a slide longer than any stretch forms its own stretch', () => {
   const [{ items }] = planDays([chapter('01-a', [['a', 20], ['b', 120], ['c', 50]])]); // prettier-ignore
   assert.deepEqual(stretches(items), [20, 120, 50]);
 });
 
-test('the run of show has a line for each demo and exercise, and says what to prepare', () => {
+test('the run of show has a line for each demo and exercise, and lists the preparations', () => {
   const chapters = [
     chapter('01-one', [['Vote', 2], ['Law', 3], ['See it', 4, 'show'], ['Your turn', 70], ['Back', 2]]), // prettier-ignore
     chapter('09-two', [['Only', 30]]),
@@ -278,7 +278,7 @@ test('the run of show has a line for each demo and exercise, and says what to pr
   assert.ok(text.split('\n').every((line) => line.length <= 80));
 });
 
-describe('how a talk stands against its plan', () => {
+describe("a talk's progress against its plan", () => {
   const slide = (/** @type {string} */ id, fromMinute, minutes) =>
     ({ id, kind: 'talk', title: id, fromMinute, minutes }); // prettier-ignore
   const pause = { kind: 'break', title: 'Break', fromMinute: 30, minutes: 15 };

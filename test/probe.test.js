@@ -1,4 +1,4 @@
-// The probe never changes what it sees, and it tells what it says that it tells.
+// Verifies that the probe never changes the program that it observes, and that its reports are complete.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const programs = {
   'throws at its top.cjs': `process.on('exit', (code) => console.log(code)); throw new Error('no');`,
   'throws later.cjs': `setTimeout(() => { throw new Error('later'); }, 5);`,
   'rejects.mjs': `setTimeout(() => Promise.reject(new Error('no')), 5); setInterval(() => {}, 1e6);`,
-  'awaits for ever.mjs': `await new Promise(() => {});`,
+  'awaits forever.mjs': `await new Promise(() => {});`,
   'catches what it throws.cjs': `
     process.on('uncaughtException', (error, origin) => console.log(error.message, origin));
     process.on('uncaughtExceptionMonitor', (error, origin) => console.log('monitor', origin));
@@ -57,7 +57,7 @@ const programs = {
     const timer = setInterval(() => {}, 1e6);
     process.kill(process.pid, 'SIGTERM');`,
   'aborts.cjs': `console.log('now'); process.abort();`,
-  'goes on before it exits.mjs': `
+  'continues before it exits.mjs': `
     let left = 3;
     process.on('beforeExit', () => { console.log(left); if (left-- > 0) setImmediate(() => {}); });`,
   'has an idle server.mjs': `
@@ -65,7 +65,7 @@ const programs = {
     const server = http.createServer().listen(0, () => setTimeout(() => server.close(), 30));
     server.on('close', () => console.log('closed', process.getActiveResourcesInfo()));
     console.log(server.eventNames(), Object.keys(server).includes('emit'));`,
-  'has a server that keeps nobody.mjs': `
+  'has a server that keeps no process alive.mjs': `
     import http from 'node:http';
     http.createServer().listen(0).unref().on('listening', () => console.log('listening'));`,
   'counts listeners.cjs': `
@@ -125,7 +125,7 @@ const programs = {
     spawn('/no/such/program').on('error', ({ code }) => console.log(code));`,
 };
 
-/** FACTS: how a worker ends, and what its primary is told. One program for all six, and the events in their order. */
+/** How a worker exits, and what its primary hears: one program for all six ways, with the events in order. */
 const lifeOfWorkers = `
   import cluster from 'node:cluster';
   const ways = {
@@ -155,11 +155,11 @@ const lifeOfWorkers = `
     }
     console.log(cluster.eventNames());
   } else {
-    process.on('message', () => console.log('a message that nobody sent'));
+    process.on('message', () => console.log('a message that was never sent'));
     setTimeout(() => ways[process.env.WAY]?.(), 20);
   }`;
 
-describe('with the probe a program does as without it:', { concurrency: 2 }, () => {
+describe('a program with the probe behaves as it does without:', { concurrency: 2 }, () => {
   for (const [name, text] of Object.entries(programs)) {
     test(name, async () => {
       await assertSame(name, text);
@@ -182,17 +182,17 @@ describe('with the probe a program does as without it:', { concurrency: 2 }, () 
   });
 });
 
-test('a program that has nothing left to do ends at once', async () => {
+test('a program that has nothing left to do exits at once', async () => {
   const text = `import http from 'node:http';
     setTimeout(() => http.createServer().listen(0, function () { this.close(); }), 50);`;
   const { events } = await run('ends.mjs', text, { isProbed: true });
   const whats = events.map(({ what }) => what);
   const last = whats.slice(whats.indexOf('listening') + 1);
   assert.equal(last.at(-1), 'exit');
-  assert.ok(last.length <= 2, `it did not end at once, but went on: ${last}`); // one beat may come between
+  assert.ok(last.length <= 2, `it did not exit at once, but continued: ${last}`); // one beat may fall in between
 });
 
-test('a program whose timeline cannot be written does as ever', async () => {
+test('a program whose timeline cannot be written behaves as usual', async () => {
   const { code, stdout } = await run('no folder.mjs', `console.log('fine')`, {
     isProbed: true,
     env: { FORKSHOP_TIMELINE: join(folder, 'no such folder', 'timeline.jsonl') },
@@ -200,7 +200,7 @@ test('a program whose timeline cannot be written does as ever', async () => {
   assert.deepEqual({ code, stdout }, { code: 0, stdout: 'fine\n' });
 });
 
-test('the clock of a process that loses its core while it is read goes right', async () => {
+test('the clock of a process that loses its core during a reading stays right', async () => {
   const loser = join(folder, 'loses its core.cjs');
   const text = `const { bigint } = process.hrtime;
     process.hrtime.bigint = () => {
@@ -243,7 +243,7 @@ const everything = `
     }
   }`;
 
-/** What every event of a kind has, at least. */
+/** The fields that every event of a kind has, at least. */
 const fields = {
   start: ['ppid', 'role', 'node'],
   listening: ['port', 'handle'],
@@ -296,7 +296,7 @@ describe('the timeline', () => {
     assert.deepEqual(unknown, []);
   });
 
-  test('tells who is who', () => {
+  test('identifies every process', () => {
     const [primary] = find('start', { role: 'primary' });
     const workers = find('start', { role: 'worker' });
     assert.equal(primary.pid, program.pid);
@@ -307,13 +307,13 @@ describe('the timeline', () => {
     assert.deepEqual(new Set(reported), new Set(workers.map(({ pid }) => pid)));
     const children = find('child', { pid: primary.pid });
     const pids = children.map(({ childPid }) => childPid);
-    assert.deepEqual(new Set(pids), new Set(reported), 'a worker is a child too');
+    assert.deepEqual(new Set(pids), new Set(reported), 'a worker is also a child');
     assert.deepEqual(children.map(({ worker }) => worker).sort(), [1, 2]);
     const others = find('child').filter(({ pid }) => pid !== primary.pid);
     assert.ok(others.length > 0 && others.every((other) => !('worker' in other)));
   });
 
-  test('tells of a worker whose primary ends before its cluster reports the fork', async () => {
+  test('reports a worker whose primary exits before its cluster reports the fork', async () => {
     const text = `import cluster from 'node:cluster';
       if (cluster.isPrimary) {
         cluster.fork();
@@ -328,7 +328,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells who listens, and how a connection came', () => {
+  test('reports which process listens, and how a connection arrived', () => {
     const handles = find('listening', { port: program.port }).map(({ pid, handle }) =>
       pid === program.pid ? `primary ${handle}` : handle,
     );
@@ -345,7 +345,7 @@ describe('the timeline', () => {
     assert.ok(Number(request.endMs) >= request.startMs);
   });
 
-  test('tells how each ended', () => {
+  test('reports how each process exited', () => {
     const ends = find('worker-exit').map(({ code, signal, planned }) => [code, signal, planned]);
     assert.deepEqual(ends, [
       [null, 'SIGKILL', false],
@@ -371,7 +371,7 @@ test('under SCHED_NONE the workers have the listening socket themselves', async 
   assert.ok(listening.every(({ pid }) => pid !== program.pid));
 });
 
-describe('the request that ends its process is on record', () => {
+describe('the request that ends its process is recorded', () => {
   const ends = {
     'process.kill(process.pid, "SIGKILL")': { signal: 'SIGKILL' },
     'process.abort()': { signal: 'SIGABRT' },
@@ -413,7 +413,7 @@ test('FORKSHOP_PROBE=life leaves out requests and connections', async (t) => {
   assert.deepEqual([...program.find('request'), ...program.find('connection')], []);
 });
 
-test('FORKSHOP_PROBE=waits tells beside requests for how long Atomics.wait() was to hold the thread', async (t) => {
+test('FORKSHOP_PROBE=waits also reports how long Atomics.wait() was asked to hold the thread', async (t) => {
   const text = `const cell = new Int32Array(new SharedArrayBuffer(4));
     require('node:http').createServer((q, r) => {
       Atomics.wait(cell, 0, 1);

@@ -1,4 +1,4 @@
-// Verifies that of what a program printed the lines that matter to its author are shown.
+// Verifies that of a program's output the lines are shown that matter to its author.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outputLines } from '../lib/verdict/program-output.js';
@@ -21,7 +21,7 @@ Error: bind EADDRINUSE null:8080
 Node.js v20.20.2
 `;
 
-test('of a stack trace the place in the source, the error and the frames of the program', () => {
+test('of a stack trace it shows the place in the source, the error and the frames of the program', () => {
   assert.deepEqual(outputLines(TRACE, { most: 12, root }), [
     'worker 1 listens',
     'lessons/05-crash-restart/server.js:12',
@@ -32,7 +32,7 @@ test('of a stack trace the place in the source, the error and the frames of the 
   ]);
 });
 
-test('with little room the last error, and its place above it', () => {
+test('with little room it shows the last error, and its place above it', () => {
   assert.deepEqual(outputLines(TRACE.repeat(3), { most: 4, root }), [
     'lessons/05-crash-restart/server.js:12',
     '    if (error) throw error;',
@@ -57,7 +57,7 @@ Emitted 'error' event on ChildProcess instance at:
   ]);
 });
 
-test('without an error the last lines', () => {
+test('without an error it shows the last lines', () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`);
   assert.deepEqual(outputLines(lines.join('\n'), { most: 3 }), lines.slice(-3));
   assert.deepEqual(outputLines('\n \n', { most: 3 }), []);

@@ -1,4 +1,4 @@
-// Verifies the spelling (British) of everything that people read. test/words.txt holds our own words.
+// Verifies the (British) spelling of all texts. test/words.txt holds our own words.
 // Links are the doctor's concern.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ for (const word of ownWords) spelling.add(word);
 const withoutTags = (html) => html.replace(/<!--[^]*?-->|<style[^]*?<\/style>|<[^>]*>/g, ' ');
 
 /**
- * What a reader sees of one inline token: text and picture descriptions; no code, no addresses.
+ * The visible text of one inline token: text and picture descriptions; no code, no addresses.
  * @param {import('markdown-it').Token[]} children
  */
 function inlineText(children) {
@@ -106,7 +106,7 @@ test('there are lessons to read', () => {
   assert.ok(proseFiles().some((file) => file.startsWith('lessons/')));
 });
 
-test('a misspelt word is seen in text, links, pictures, folded answers and front matter', () => {
+test('a misspelt word is found in text, links, pictures, folded answers and front matter', () => {
   const source = `---
 title: A tittle with wrongg
 hints: [frist, second, "third \`codee\`"]
@@ -134,7 +134,7 @@ misspeltt();
   ]);
 });
 
-test('test/words.txt is sorted, without doubles, and holds no word of the dictionary', () => {
+test('test/words.txt is sorted, without duplicates, and holds no word of the dictionary', () => {
   const order = new Intl.Collator('en').compare;
   assert.deepEqual(ownWords, [...new Set(ownWords)].sort(order));
   assert.deepEqual(

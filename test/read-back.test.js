@@ -1,5 +1,4 @@
-// Verifies that what is read back from files of ours, and is not as we have written it, is told or made again, and never taken
-// for a fault of Forkshop.
+// Verifies that a file of ours with unexpected content is reported or made again, and never counts as a fault of Forkshop.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { copyProgram } from '../lib/observe/program-copy.js';
 import { findRecording } from '../lib/deck/recordings.js';
 import { forkshop, keys, makeRoot, write } from './fixture-root.js';
 
-test('shapes: each question is answered with yes or no, whatever is asked about', () => {
+test('shapes: each question is answered with yes or no, whatever the value', () => {
   const { having, isCount, isFlag, isNumber, isRecord, isText, listOf, maybe, parseAs, recordOf } =
     shape;
   const odd = [undefined, null, 0, -1, 0.5, NaN, Infinity, '', 'a', true, [], [1], {}, { a: 1 }];
@@ -28,7 +27,7 @@ test('shapes: each question is answered with yes or no, whatever is asked about'
     assert.equal(parseAs(text, having({ a: isCount })), undefined, text);
 });
 
-test('a recording that is none is named, with how to make it', () => {
+test('a missing recording is named, with the command that makes it', () => {
   const root = makeRoot();
   const recorded = { cpu: 'a', cores: 2, node: '20', date: '2026-01-01' };
   const file = `slides/${keys[0]}/recordings/one.json`;
@@ -57,7 +56,7 @@ test('a recording that is none is named, with how to make it', () => {
   }
 });
 
-test('a program is copied also where the package.json around it is none', () => {
+test('a program is copied even if the package.json around it is invalid', () => {
   for (const text of ['{', 'null', '[]', '7']) {
     const root = makeRoot();
     const home = join(root, 'home');
@@ -69,7 +68,7 @@ test('a program is copied also where the package.json around it is none', () => 
   }
 });
 
-test('commands go on with a history of any kind', async () => {
+test('commands continue with any kind of history', async () => {
   const root = makeRoot();
   const lines = [
     { lesson: keys[0], failed: 'listens', verdicts: 7 },

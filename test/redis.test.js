@@ -1,6 +1,6 @@
-// Verifies that a Redis server for a check is started as it is, by no Node, answers before it is used, can stand still, and
-// ends with its run; and that one which does not start is told with what it printed. A stand-in of a few lines is its
-// double, found in PATH as the real one would be.
+// Verifies that a Redis server for a check is started as it is, without Node, answers before it is used, can be stopped for a
+// while, and exits with its run; and that a server which does not start is reported with its output. A stand-in of a few
+// lines is found in PATH as the real one would be.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { limitMs } from './limits.js';
 
 const notOnWindows = { skip: process.platform === 'win32' && 'a script is no program there' };
 
-/** Answers PING, and everything else by its folder. */
+/** Answers PING with PONG, and everything else with its folder. */
 const DOUBLE = `#!${process.execPath}
 const port = process.argv[process.argv.indexOf('--port') + 1];
 if (process.env.DOUBLE_FAILS) throw new Error('no memory today');
@@ -48,7 +48,7 @@ function open(t) {
   return runner;
 }
 
-/** What is answered to a line; 'silence' after so long without an answer. @returns {Promise<string>} */
+/** The answer to a line; 'silence' after a while without an answer. @returns {Promise<string>} */
 function ask(/** @type {number} */ port, /** @type {string} */ line, patienceMs = limitMs(5)) {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
@@ -59,7 +59,7 @@ function ask(/** @type {number} */ port, /** @type {string} */ line, patienceMs 
 }
 
 test(
-  'it answers, in a folder of the run; it stands still and goes on; it ends with the run',
+  'answers, in a folder of the run; stops and continues; exits with the run',
   notOnWindows,
   async (t) => {
     putInPath(t, DOUBLE);
@@ -78,7 +78,7 @@ test(
   },
 );
 
-test('it comes back on the same port', notOnWindows, async (t) => {
+test('restarts on the same port', notOnWindows, async (t) => {
   putInPath(t, DOUBLE);
   const runner = open(t);
   const port = await reservePort();
@@ -91,7 +91,7 @@ test('it comes back on the same port', notOnWindows, async (t) => {
 });
 
 test(
-  'one that does not start leaves it undecided, and says what was printed',
+  'a server that does not start leaves the check undecided, and its output is shown',
   notOnWindows,
   async (t) => {
     putInPath(t, DOUBLE.replace('process.env.DOUBLE_FAILS', 'true'));

@@ -1,5 +1,4 @@
-// Regions and quotes: a starter and its solution agree outside the regions, and what a text
-// quotes is what the source says.
+// Verifies regions and quotes: a starter and its solution agree outside the regions, and quotes match their source.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { findQuotes, refreshQuotes } from '../lib/lessons/quotes.js';
@@ -112,7 +111,7 @@ plain();
 const files = { 'a.js': source, 'b.js': 'one();\n\n  two();\n' };
 const readFile = (/** @type {string} */ file) => files[file];
 
-test('a quote can take some lines of a region, and says when there are not so many', () => {
+test('a quote can take some lines of a region, and says if the region has fewer', () => {
   const source = '// #region a\nif (x) {\n  one();\n  two();\n}\n// #endregion a\n';
   const quote = (/** @type {string} */ where) => `\`\`\`js file=a.js${where}\nold\n\`\`\`\n`;
   const fill = (/** @type {string} */ where) => refreshQuotes(quote(where), () => source).text;
@@ -149,7 +148,7 @@ test('refreshQuotes fills in regions and entire files, and changes nothing else'
   }
 });
 
-test('a quote is fresh whatever the line ends of the two files are', () => {
+test('a quote is fresh whatever the line endings of the two files are', () => {
   const { text } = refreshQuotes(markdown, readFile);
   const { stale } = refreshQuotes(crlf(text), (file) => files[file]);
   assert.deepEqual(stale, []);

@@ -1,4 +1,4 @@
-// Verifies the report on constant-rate load against windows whose right answers were worked out by hand.
+// Verifies the report on constant-rate load against windows whose right answers were calculated by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { busySharesOf, reportOf, reportTable, unansweredAt } from '../lib/measure/load-report.js';
@@ -39,7 +39,7 @@ test('a steady window: five requests, 10 to 50 ms each', () => {
   assert.equal(report.unanswered, 1);
 });
 
-test('what failed is counted, in its latency, too, but is no success', () => {
+test('a failed request is counted, and so is its latency, but not as a success', () => {
   const report = reportOf(
     windowOf([
       { takesMs: 10, status: 200 },
@@ -62,7 +62,7 @@ test('percentiles of a hundred latencies', () => {
   );
   assert.deepEqual(
     [latencyMs.p50, latencyMs.p90, latencyMs.p95, latencyMs.p99],
-    [51, 91, 96, 100], // the value that so many lie below
+    [51, 91, 96, 100], // the value that so large a share lies below
   );
 });
 
@@ -80,7 +80,7 @@ test('latency counts from when a request was due; counted from when it was sent,
   );
 });
 
-test('who waits: a server that answers nothing until 1,250, and all at once then', () => {
+test('unanswered requests: a server answers nothing until 1,250 ms, and then everything at once', () => {
   const window = windowOf([250, 150, 50, 10].map((takesMs) => ({ takesMs, status: 200 })));
   const waiting = [999, 1_000, 1_150, 1_249, 1_250, 1_305, 1_310].map((t) =>
     unansweredAt(window, t),
@@ -88,7 +88,7 @@ test('who waits: a server that answers nothing until 1,250, and all at once then
   assert.deepEqual(waiting, [0, 1, 2, 3, 0, 1, 0]);
 });
 
-test('one request has no rate of its own', () => {
+test('a single request has no rate', () => {
   const { ratePerSecond, throughputPerSecond } = reportOf(
     windowOf([{ takesMs: 500, status: 200 }]),
   );

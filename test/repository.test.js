@@ -1,5 +1,4 @@
-// Verifies the repository's own promises: no test is silenced, line endings are LF, the install is small, and
-// its pictures are.
+// Verifies the repository's own promises: no test is silenced, line endings are LF, the install and its pictures are small.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const NOT_OURS = new Set(['.git', '.forkshop', '.nitro', '.output', 'coverage', 'node_modules']);
 const BINARY = /\.(?:png|webp|ico|woff2|pdf)$/;
 
-/** Every file of the repository, also in a copy without git. @returns {string[]} */
+/** Every file of the repository, even in a copy without git. @returns {string[]} */
 function allFiles(folder = root) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (NOT_OURS.has(entry.name)) return [];
@@ -35,7 +34,7 @@ const linesWith = (among, pattern) =>
       ),
   );
 
-test('no test is singled out, skipped or put off', () => {
+test('no test has only, skip or todo', () => {
   const tests = files.filter((file) =>
     /^test\/(?!fixtures\/).*\.js$|^checks\/.*\.check\.js$/.test(file),
   );
@@ -95,7 +94,7 @@ test('every picture of docs/ is in the README, described, and small', () => {
   for (const [image] of text.matchAll(/<img [^>]*>/g)) assert.match(image, / alt="[^"]{20,}"/);
 });
 
-test('what a terminal showed is drawn with its colours, and nothing in it is markup', () => {
+test('a drawing of terminal output keeps its colours, and contains no markup from it', () => {
   const svg = drawTerminal('$ a\n\u001b[1m\u001b[31mbad\u001b[39m <b>\u001b[22m & so', 'a "title"');
   assert.match(svg, /<title>a &quot;title&quot;<\/title>/);
   assert.match(

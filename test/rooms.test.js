@@ -1,5 +1,5 @@
-// Verifies that CONTRIBUTING.md draws the rooms of lib/ as they are: each import from one room into another is an arrow of its
-// picture, each arrow is used, and all lead down. And that the files exist that its tour of a save names.
+// Verifies that CONTRIBUTING.md draws the rooms of lib/ as they are: each import from one room into another is an arrow of
+// its picture, each arrow is used, and all lead down; and that the files exist that its tour of a save names.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { Linter } from 'eslint';
 import { filesBelow, rootFolder } from '../lib/lessons/catalog.js';
 
-const MOST_FILES = 25; // in one folder: more are not taken in at a glance
+const MOST_FILES = 25; // in one folder: a glance takes in no more
 
 const guide = readFileSync(join(rootFolder, 'CONTRIBUTING.md'), 'utf8');
 const files = filesBelow(join(rootFolder, 'lib'));
@@ -26,7 +26,7 @@ function picture() {
 
 const isText = (/** @type {any} */ node) => typeof node?.value === 'string';
 
-/** What the file that is being read names by a path: in import, export from, import(), require() and new URL(). @type {string[]} */
+/** Paths that the current file names: in import, export from, import(), require() and new URL(). @type {string[]} */
 let names = [];
 const take = (/** @type {any} */ node) => void (isText(node) && names.push(node.value));
 const ofSource = (/** @type {any} */ { source }) => take(source);
@@ -98,7 +98,7 @@ test('every import from one room into another is an arrow of the picture, and ev
   );
 });
 
-test('no folder of lib/ holds more files than one takes in', () => {
+test('no folder of lib/ holds more files than a reader can take in', () => {
   /** @type {Map<string, number>} */
   const counts = new Map();
   for (const file of files) {

@@ -1,16 +1,16 @@
-// Runs the tests, each file in a process of its own: `node test/run.js [WHAT] [OF IT] [ANSWER]`, or `npm test -- WHAT`.
+// Runs the tests, each file in a separate process: `node test/run.js [WHAT] [OF IT] [ANSWER]`, or `npm test -- WHAT`.
 //
 //   (nothing)     lint, formatting, types, doctor, unit tests, the solution and the starter of every lesson
 //   lesson-5      while you work on a lesson: the doctor, its solution and starter, an answer for each promise
-//   lib/verdict   while you work on a room: the unit tests that are about it
+//   lib/verdict   while you work on a room: its unit tests
 //   all           everything below, and coverage
-//   coverage      the unit tests, and which lines of lib/ they run: CI counts that, too, since it takes longer
+//   coverage      the unit tests, and which lines of lib/ they run: only CI counts them, since it takes longer
 //   unit          test/*.test.js
 //   proofs        test/proofs/lessons.test.js: for every lesson what `lesson-5` does for one; `answers`: without solutions and
 //                 starters; `all` judges every answer whole, `3/10` the third tenth of them, `lesson-5` those of a lesson,
 //                 `lesson-5 no-back-off` one
 //   xray          whole servers with a fault each, and healthy ones
-//   experiments   what `npm run try` tells; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
+//   experiments   `npm run try`; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
 //                 file of that name; `field planted 1/3` is one file, and the first third of it
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -26,7 +26,7 @@ import { environmentApart, namespace } from './namespace.js';
 /** These measure, or keep the machine busy: nothing runs beside them. */
 const ALONE = ['acting', 'conditions', 'flood'];
 
-/** These signal many processes, or run what does: in a namespace of their own, one at a time, or else they skip their tests. */
+/** These signal many processes, so they run in a namespace, one at a time, or skip their tests. */
 const APART = ['belonging', 'hostile', 'kills'];
 
 /** A browser's tests take four to ten minutes in all, a unit test's file two at the most. */
@@ -67,7 +67,7 @@ report(outcomes, (performance.now() - sinceMs) / 1000);
 process.exit(outcomes.every(({ isGood }) => isGood) ? 0 : 1);
 
 /**
- * What runs beside others, longest first, and what runs alone.
+ * The jobs that run beside others, longest first, and the jobs that run alone.
  * @param {string} [wanted]
  * @returns {[Job[], Job[]]}
  */
@@ -111,7 +111,7 @@ function scripts(...names) {
   });
 }
 
-/** Of lib/ as a whole, and of each file: at least so many lines, see .c8rc.json. */
+/** At least that share of the lines of lib/ and of each file, see .c8rc.json. */
 function coverage() {
   return ['c8 report --check-coverage', 'c8 check-coverage --per-file --lines 85'].map((name) => ({
     name,
@@ -176,7 +176,7 @@ function environmentOf(
 
 /** @param {string} file  below test/ @param {NodeJS.ProcessEnv} env @returns {Job & { file: string }} */
 function jobOf(file, env) {
-  const isBrowser = file.startsWith('browser'); // what a page leaves open when its tests are over keeps nothing running
+  const isBrowser = file.startsWith('browser'); // handles that a page leaves open keep no process alive
   const options = ['--test', '--test-reporter=spec', ...(isBrowser ? ['--test-force-exit'] : [])];
   const name = join('test', file);
   const command = [process.execPath, ...options, name];
@@ -184,7 +184,7 @@ function jobOf(file, env) {
   return APART.includes(nameOf(file)) ? apart(job) : job;
 }
 
-/** In a namespace of its own. @template {Job} T @param {T} job @returns {T} */
+/** In a separate namespace. @template {Job} T @param {T} job @returns {T} */
 function apart(job) {
   const { prefix, missing } = namespace();
   if (missing) return job; // its tests are skipped, and say so
@@ -194,7 +194,7 @@ function apart(job) {
 }
 
 /**
- * Is this place what a test file is about: does it import it, and no room of lib/ more often?
+ * Is a test file about this place: does it import it, and no room of lib/ more often?
  * @param {string} file
  * @param {string} place  a room, or a file in it
  */

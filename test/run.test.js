@@ -1,5 +1,4 @@
-// The traps of running other people's cluster code: each of them as a test. And the small parts that the runner is
-// made of.
+// Verifies the traps of running other people's cluster code, and the small parts of the runner.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { Socket, createSocket } from 'node:dgram';
@@ -79,7 +78,7 @@ const serving = `
 `;
 
 describe('traps', () => {
-  test('trap 1: a detached child ends with its program, though it left the group', async (t) => {
+  test('trap 1: a detached child is killed with its program, although it left the group', async (t) => {
     const program = await start(
       t,
       `import { spawn } from 'node:child_process';
@@ -87,7 +86,7 @@ describe('traps', () => {
       console.log(child.pid);
       setInterval(() => {}, 1e6);`,
     );
-    const pid = Number(await until('it tells the pid', () => program.output().trim()));
+    const pid = Number(await until('it prints the pid', () => program.output().trim()));
     const child = listProcesses().find((one) => one.pid === pid);
     assert.ok(child && child.pgid === pid && program.pid !== pid);
     assert.deepEqual(await program.stop(), []);
@@ -96,7 +95,7 @@ describe('traps', () => {
   });
 
   test(
-    'a process whose first thread has ended, but not the others, is alive: it holds its files',
+    'a process whose first thread has exited, but not the others, is alive: it holds its files',
     withPython,
     async (t) => {
       const ended = 'ctypes.CDLL(None).pthread_exit(None)';
@@ -105,15 +104,15 @@ describe('traps', () => {
       t.after(() => python.kill('SIGKILL'));
       const pid = Number(python.pid);
       const stateOf = () => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
-      await until('its first thread has ended', () => stateOf() === 'Z');
+      await until('its first thread has exited', () => stateOf() === 'Z');
       const found = listProcesses().find((one) => one.pid === pid);
       assert.ok(found && isAlive(found));
       python.stdin.end('\n');
-      await until('it has ended', () => !isAlive(found));
+      await until('it has exited', () => !isAlive(found));
     },
   );
 
-  test('trap 2: the end of a program is seen although a child holds its output open', async (t) => {
+  test("trap 2: a program's exit is noticed although a child holds its output open", async (t) => {
     const program = await start(
       t,
       `import { spawn } from 'node:child_process';
@@ -148,7 +147,7 @@ describe('traps', () => {
     );
   });
 
-  test('trap 4: what a program printed before it exits is all there', async (t) => {
+  test('trap 4: everything that a program prints before it exits is captured', async (t) => {
     const program = await start(
       t,
       `for (let line = 0; line < 9_000; line += 1) console.log(String(line).padStart(99, '.'));
@@ -159,7 +158,7 @@ describe('traps', () => {
     assert.match(program.output(), /^\[\.\.\.\] [^]*\.8999\n$/);
   });
 
-  test('trap 5: output goes to a file, which nobody can close; a flood of processes is stopped', async (t) => {
+  test('trap 5: output goes to a file, which no program can close; a flood of processes is stopped', async (t) => {
     const program = await start(
       t,
       `import { fstatSync } from 'node:fs';
@@ -186,7 +185,7 @@ describe('traps', () => {
     assert.deepEqual(await program.gone(10_000), []);
   });
 
-  test('trap 5: a pipe in the place of the timeline stops nobody', onPosix, async (t) => {
+  test('trap 5: a pipe in place of the timeline blocks nothing', onPosix, async (t) => {
     const text = `import { execFileSync } from 'node:child_process'; import { rmSync } from 'node:fs';
       const file = process.env.FORKSHOP_TIMELINE;
       rmSync(file); execFileSync('mkfifo', [file]); console.log('done'); setInterval(() => {}, 1000);`;
@@ -196,7 +195,7 @@ describe('traps', () => {
     assert.deepEqual(await program.stop(), []);
   });
 
-  test('trap 6: a port is free and below those that clients get', async () => {
+  test('trap 6: a port is free and below the range of clients', async () => {
     const ports = await Promise.all(Array.from({ length: 50 }, reservePort));
     assert.ok(ports.every((port) => port >= 1_024 && port < 32_768));
     assert.ok(new Set(ports).size > 40);
@@ -205,7 +204,7 @@ describe('traps', () => {
     server.close();
   });
 
-  test('trap 6: nobody is given a port that another one was given a moment ago', async (t) => {
+  test('trap 6: a port is not given out twice within a moment', async (t) => {
     const script = `
       const { reservePort } = await import(${JSON.stringify(import.meta.resolve('../lib/observe/ports.js'))});
       const ports = await Promise.all(Array.from({ length: 200 }, () => reservePort()));
@@ -218,16 +217,16 @@ describe('traps', () => {
     const told = await Promise.all(
       asked.map(async ({ stdout }, index) => {
         const [said] = await Promise.race([once(stdout, 'data'), ends[index]]);
-        assert.ok(Buffer.isBuffer(said), 'It ended before it told anything.');
+        assert.ok(Buffer.isBuffer(said), 'It exited before it printed anything.');
         return JSON.parse(String(said));
       }),
     );
     for (const { stdin } of asked) stdin.end('go');
-    assert.equal(new Set(told.flat()).size, 400); // by chance alone seven or so would have come twice
-    await Promise.all(ends); // the locks keep nobody alive
+    assert.equal(new Set(told.flat()).size, 400); // by chance alone about seven would have repeated
+    await Promise.all(ends); // the locks keep no process alive
   });
 
-  test('trap 6: where all ports are taken that is said, and so is that we may open nothing more', async (t) => {
+  test('trap 6: it is reported if all ports are in use, or no more files can be opened', async (t) => {
     const fail = (/** @type {string} */ code) =>
       t.mock.method(
         Socket.prototype,
@@ -249,12 +248,12 @@ describe('traps', () => {
     await assert.rejects(reservePort, { code: 'EMFILE' });
   });
 
-  test('trap 6: nobody listens on a port that is kept for another one, not even to see whether it is free', async (t) => {
+  test('trap 6: no other run listens on a reserved port, not even to find out whether it is free', async (t) => {
     const random = t.mock.method(Math, 'random');
     const taken = await reservePort();
     const drawn = Number(random.mock.calls.at(-1)?.result);
     random.mock.resetCalls();
-    random.mock.mockImplementationOnce(() => drawn); // the one that is taken, first of all
+    random.mock.mockImplementationOnce(() => drawn); // the port in use comes first
     const listen = t.mock.method(Server.prototype, 'listen');
     assert.notEqual(await reservePort(), taken);
     assert.equal(random.mock.calls[0].result, drawn);
@@ -265,7 +264,7 @@ describe('traps', () => {
     assert.notEqual(listen.mock.callCount(), 0);
   });
 
-  test('trap 6: the port of a program is kept for it until it has ended, also while nobody listens there', async (t) => {
+  test('trap 6: the port of a program is reserved for it until it has exited, even while nothing listens there', async (t) => {
     const program = await start(t, 'setInterval(() => {}, 1000);');
     const isKept = () => {
       const lock = createSocket('udp4');
@@ -279,7 +278,7 @@ describe('traps', () => {
     assert.equal(await isKept(), false);
   });
 
-  test('trap 7: each request has a connection of its own, to 127.0.0.1, and a time limit', async (t) => {
+  test('trap 7: each request has its own connection, to 127.0.0.1, and a time limit', async (t) => {
     const server = http.createServer(({ url }, response) => url === '/' && response.end('ok'));
     t.after(() => server.close().closeAllConnections());
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
@@ -287,20 +286,20 @@ describe('traps', () => {
     const answers = [...(await getAtOnce(4, url)), await get(url)];
     assert.equal(new Set(answers.map(({ client }) => client)).size, 5);
     const { error, status, sentMs, doneMs } = await get(`${url}/never`, { timeoutMs: 100 });
-    assert.match(String(error), /^no answer within 0\.[123] s$/); // a busy machine is given more than once 0.1 s
+    assert.match(String(error), /^no answer within 0\.[123] s$/); // a busy machine gets 0.1 s more than once
     assert.equal(status, undefined);
     assert.ok(doneMs - sentMs < limitMs(1));
   });
 
-  test('trap 8: ready means that so many workers listen', async (t) => {
+  test('trap 8: ready means that the expected number of workers listen', async (t) => {
     const program = await start(t, serving);
     const listening = () => program.events.filter(({ handle }) => handle === 'handed').length;
     assert.equal(await program.ready(1), true);
-    assert.ok(listening() <= 1, 'the others come when they are told');
+    assert.ok(listening() <= 1, 'the others start on request');
     const ready = program.ready(3);
     await get(program.url);
     assert.equal(await ready, true);
-    await until('each has told it', () => listening() === 3);
+    await until('each has reported it', () => listening() === 3);
     assert.equal(await program.ready(4), false);
   });
 
@@ -318,7 +317,7 @@ describe('traps', () => {
     assert.equal(await program.ready(1), true);
   });
 
-  test('trap 9: what would make a server a worker is not passed on', async (t) => {
+  test('trap 9: variables that would turn a server into a worker are not passed on', async (t) => {
     const stray = {
       NODE_UNIQUE_ID: '7',
       NODE_CHANNEL_FD: '9',
@@ -338,7 +337,7 @@ describe('traps', () => {
     assert.equal(program.output(), 'true [] yes\n');
   });
 
-  test('trap 10: the probe has a channel of its own, and the program has none to us', async (t) => {
+  test('trap 10: the probe has its own channel, and the program has none to us', async (t) => {
     const program = await start(
       t,
       `process.on('message', () => console.log('a message'));
@@ -356,7 +355,7 @@ describe('traps', () => {
     const file = write('one.test.mjs', `import { test } from 'node:test'; test('one', () => {});`);
     const names = [];
     const env = process.env.NODE_TEST_CONTEXT;
-    delete process.env.NODE_TEST_CONTEXT; // we are ourselves in a test
+    delete process.env.NODE_TEST_CONTEXT; // this file is itself in a test run
     try {
       for await (const { type, data } of run({ files: [file], concurrency: false }))
         if (type === 'test:pass') names.push(data.name);
@@ -366,7 +365,7 @@ describe('traps', () => {
     assert.deepEqual(names, ['one']);
   });
 
-  test('trap 12: coverage is of the machinery: the keeper leaves its own', async (t) => {
+  test('trap 12: coverage is of the machinery: the keeper reports its own', async (t) => {
     const place = mkdtempSync(join(folder, 'coverage '));
     const before = process.env.NODE_V8_COVERAGE;
     process.env.NODE_V8_COVERAGE = place;
@@ -386,7 +385,7 @@ describe('traps', () => {
 });
 
 describe('a runner', () => {
-  test('has its files in one folder, which goes with it', async () => {
+  test('keeps its files in one folder, which is removed with it', async () => {
     const runner = createRunner();
     const program = await runner.start({ entry: write('quick.mjs', `console.log('here')`) });
     await fate(program);
@@ -394,12 +393,12 @@ describe('a runner', () => {
     assert.equal(existsSync(place), true);
     assert.deepEqual(await runner.close(), []);
     assert.equal(existsSync(join(place, '..')), false);
-    assert.equal(program.output(), 'here\n', 'what was seen is still known');
+    assert.equal(program.output(), 'here\n', 'its earlier events are still known');
     assert.equal(program.events[0].what, 'start');
     await assert.rejects(runner.start({ entry: 'late.mjs' }), /closed/);
   });
 
-  test('tells of a program that cannot be started', async (t) => {
+  test('reports a program that cannot be started', async (t) => {
     const program = await start(t, '', { cwd: join(folder, 'nowhere') });
     const { kind, error } = await fate(program);
     assert.equal(kind, 'unstarted');
@@ -416,7 +415,7 @@ describe('a runner', () => {
     assert.equal(program.output(), 'function function\n');
   });
 
-  test('gives a program a folder of its own for temporary files, if asked', async (t) => {
+  test('gives a program its own folder for temporary files on request', async (t) => {
     const text = "import { tmpdir } from 'node:os'; console.log(tmpdir());";
     const program = await start(t, text, { temporary: 'with a blank' });
     await fate(program);
@@ -442,7 +441,7 @@ describe('a runner', () => {
     assert.ok(Number(program.output()) > 95, program.output());
   });
 
-  test('pretends forks: they are reported and heard of, and no process is started', async (t) => {
+  test('pretends forks: they are reported and emitted, and no process is started', async (t) => {
     const text = `import cluster from 'node:cluster';
       let heard = 0;
       cluster.on('listening', () => (heard += 1) === 3 && console.log('all listen'));
@@ -456,7 +455,7 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'start').length, 1);
   });
 
-  test('pretends forks also for a primary that exits before Node.js tells of them', async (t) => {
+  test('pretends forks even for a primary that exits before Node.js reports them', async (t) => {
     const text = `import cluster from 'node:cluster';
       cluster.fork();
       setImmediate(() => (cluster.fork(), process.exit(1)));`;
@@ -465,7 +464,7 @@ describe('a runner', () => {
     assert.equal(program.events.filter(({ what }) => what === 'fork').length, 2);
   });
 
-  test('pretends that a worker ends with another code than 1, whether it throws or exits', async (t) => {
+  test('pretends that a worker exits with a code other than 1, whether it throws or exits', async (t) => {
     const text = `import cluster from 'node:cluster';
       if (cluster.isPrimary)
         for (const way of ['throw', 'one', 'two', 'none'])
@@ -494,7 +493,7 @@ describe('a runner', () => {
   const beatsOf = (program, pid) =>
     program.events.filter((event) => event.what === 'beat' && event.pid === pid);
 
-  test('follows a child whose environment was replaced, if it is told to', async (t) => {
+  test('follows a child with a replaced environment, if so configured', async (t) => {
     const program = await start(t, hasChild, { followsChildren: true });
     await until('the child has reported itself', () => startsIn(program).length === 2);
     const left = await start(t, hasChild);
@@ -503,22 +502,22 @@ describe('a runner', () => {
     assert.equal(startsIn(left).length, 1);
   });
 
-  test('tells of a crowd of listeners, whether Node was heard or not', async (t) => {
+  test('reports a crowd of listeners, whether Node warned or not', async (t) => {
     const program = await start(t, hasChild);
     const crowds = () => beatsOf(program, program.pid).filter(({ listeners }) => listeners > 10);
-    await until('it is seen', () => crowds().length > 0);
+    await until('it is found', () => crowds().length > 0);
     const { listeners, crowded } = crowds()[0];
     assert.deepEqual({ listeners, crowded }, { listeners: 14, crowded: 'a crowd' });
   });
 
-  test('halts children before the first line of their file', onPosix, async (t) => {
+  test('stops children before the first line of their file', onPosix, async (t) => {
     const program = await start(t, hasChild, { followsChildren: true, haltsChildren: true });
     await until('the child has reported itself', () => startsIn(program).length === 2);
     const child = startsIn(program)[1].pid;
     const { length } = beatsOf(program, program.pid);
-    await until('its parent goes on', () => beatsOf(program, program.pid).length > length + 5);
+    await until('its parent continues', () => beatsOf(program, program.pid).length > length + 5);
     assert.equal(beatsOf(program, child).length, 0);
-    await until('it goes on, too', () => {
+    await until('it continues as well', () => {
       program.kill(child, 'SIGCONT');
       return beatsOf(program, child).length > 0;
     });
@@ -598,7 +597,7 @@ describe('a copy of a program', () => {
     assert.doesNotMatch(String(environmentOf(program).NODE_OPTIONS), /resolve-elsewhere/);
   });
 
-  test('has no module type where there is none around the original', () => {
+  test('has no module type if there is none around the original', () => {
     const bare = mkdtempSync(join(tmpdir(), 'bare '));
     writeFileSync(join(bare, 'server.js'), '');
     const copy = copyProgram({ place: bare, entry: join(bare, 'server.js') }, home);
@@ -612,7 +611,7 @@ describe('the timeline', () => {
     timeline;
   const { eventsOf, exitsOf, forksOf, waitsOf } = timeline;
 
-  test('takes in what is appended, and waits for the end of a line', () => {
+  test('reads appended events, and waits for the end of a line', () => {
     const file = write('growing.jsonl', '');
     const opened = openTimeline(file);
     assert.deepEqual(opened.read(), []);
@@ -645,7 +644,7 @@ describe('the timeline', () => {
     assert.ok(events.every(({ what }) => what === 'ü€'.repeat(40)));
   });
 
-  test('reads a line that is longer than its buffer, and no more than there should be', () => {
+  test('reads a line that is longer than its buffer, up to a limit', () => {
     const event = '{"t":1,"pid":1,"what":"b"}\n';
     const file = write('endless.jsonl', `${event}${'ü'.repeat(500_000)}`);
     const opened = openTimeline(file);
@@ -660,7 +659,7 @@ describe('the timeline', () => {
     opened.close();
   });
 
-  test('leaves out every line that is no event', () => {
+  test('ignores every line that is not an event', () => {
     const odd = ['null', '3', '"text"', '[]', '{}', '{"t":1}', '{"t":"1","pid":1,"what":"beat"}'];
     odd.push('{"t":1,"pid":1,"what":"request"}', '{"t":1,"pid":1,"what":"crash","error":{}}');
     const event = '{"t":1,"pid":1,"what":"beat"}';
@@ -685,7 +684,7 @@ describe('the timeline', () => {
     {"t":9,"pid":10,"what":"worker-exit","worker":2,"workerPid":12,"code":null,"signal":"SIGKILL"}
     {"t":9,"pid":11,"what":"exit","code":3}`);
 
-  test('tells the processes, also one that only its primary has seen', () => {
+  test('lists the processes, including one that only its primary has reported', () => {
     const found = timeline.processesOf(recorded);
     assert.deepEqual(
       found.map(({ pid, role, endMs, code, signal }) => [pid, role, endMs, code, signal]),
@@ -697,7 +696,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells the events of a kind, the forks, and the ends of workers', () => {
+  test('lists the events of a kind, the forks, and the exits of workers', () => {
     const starts = eventsOf(recorded, 'start');
     assert.deepEqual(
       starts.map(({ pid, role }) => [pid, role]),
@@ -718,7 +717,7 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells how long a primary waits before each new start, also the wait under way', () => {
+  test('measures how long a primary waits before each new start, including a wait that is still running', () => {
     const line = (t, what) => ({ t, pid: 1, what });
     const events = [
       ...[line(1, 'fork'), line(11, 'worker-exit')],
@@ -731,7 +730,7 @@ describe('the timeline', () => {
     assert.deepEqual(waitsOf(events, 500), [100, 380]);
   });
 
-  test('tells requests, of a path, answered or not', () => {
+  test('lists requests, of a path, answered or not', () => {
     const all = timeline.requestsOf(recorded);
     assert.deepEqual(
       all.map(({ pid, client, startMs, endMs, status }) => [pid, client, startMs, endMs, status]),
@@ -769,11 +768,11 @@ describe('the timeline', () => {
     );
   });
 
-  test('tells who listens where', () => {
+  test('lists listeners by port', () => {
     assert.deepEqual(listenersOf(recorded), new Map([[80, new Set([11, 10])]]));
   });
 
-  test('finds the deepest overlap; neighbours do not overlap, the unanswered never end', () => {
+  test('finds the deepest overlap; neighbours do not overlap, unanswered requests never end', () => {
     assert.equal(deepestOverlap([]), 0);
     const intervals = [
       { startMs: 1, endMs: 2 },
@@ -785,7 +784,7 @@ describe('the timeline', () => {
     assert.equal(deepestOverlap([{ startMs: 1 }, { startMs: 5 }, { startMs: 9 }]), 3);
   });
 
-  test('finds the quickest; the unanswered never end', () => {
+  test('finds the quickest; unanswered requests never end', () => {
     assert.equal(
       quickestOf([{ startMs: 1, endMs: 4 }, { startMs: 2, endMs: 4 }, { startMs: 4 }]),
       2,
@@ -810,12 +809,12 @@ describe('whether a program has settled', () => {
   const beat = (/** @type {number} */ t, more = {}) => ({ t, pid: 1, what: 'beat', ...more });
   const listening = { t: 10, pid: 1, what: 'listening', port: 80 };
 
-  test('it has when all listen and turn their loops a while', () => {
+  test('it has when all processes listen and their loops have turned for a while', () => {
     assert.equal(isSettled([start, listening, beat(100)]), false);
     assert.equal(isSettled([start, listening, beat(120)]), true);
   });
 
-  test('one that does not listen is given longer; one with a timer longer still', () => {
+  test('a process that does not listen gets longer; one with a timer longer still', () => {
     assert.equal(isSettled([start, beat(2_400)]), false);
     assert.equal(isSettled([start, beat(2_600)]), true);
     const timers = { timers: 1 };
@@ -824,25 +823,29 @@ describe('whether a program has settled', () => {
     assert.equal(isSettled([start, beat(2_500, timers), beat(2_600, { timers: 0 })]), true);
   });
 
-  test('one with a child that has not reported itself is given longer too', () => {
+  test('a process with a child that has not reported itself also gets longer', () => {
     const child = { t: 50, pid: 1, what: 'child', childPid: 2 };
     const grown = { ...start, t: 100, pid: 2, role: 'primary' };
     assert.equal(isSettled([start, child, beat(2_600)]), false);
     assert.equal(isSettled([start, child, beat(3_100)]), true);
     const dead = { t: 2, pid: 1, what: 'worker-exit', workerPid: child.childPid };
-    assert.equal(isSettled([start, child, dead, beat(2_600)]), true, 'nobody waits for the dead');
+    assert.equal(
+      isSettled([start, child, dead, beat(2_600)]),
+      true,
+      'exited processes are not waited for',
+    );
     const both = [beat(2_700), { ...beat(2_700), pid: 2 }];
     assert.equal(isSettled([start, child, grown, ...both]), true);
   });
 
-  test('one whose loop does not turn has not, nor one that is gone', () => {
+  test('a process has not settled if its loop does not turn or it is gone', () => {
     assert.equal(isSettled([start, listening]), false);
     assert.equal(isSettled([start, beat(9_000, { tid: 1 })]), false);
     assert.equal(isSettled([start, beat(9_000), { t: 9_001, pid: 1, what: 'exit' }]), false);
     assert.equal(isSettled([]), false);
   });
 
-  test('workers that end again and again are enough, unless one has listened', () => {
+  test('workers that exit again and again are enough, unless one has listened', () => {
     const end = (/** @type {number} */ t) => ({ t, pid: 1, what: 'worker-exit', workerPid: t });
     const ends = Array.from({ length: 12 }, (_, index) => end(index + 100));
     assert.equal(isFutile(ends.slice(1)), false);
@@ -856,7 +859,7 @@ describe('whether a program has settled', () => {
     assert.equal(isFutile(children), true);
   });
 
-  test('a worker that listens without having reported itself is not seen', () => {
+  test('a worker that listens without having reported itself counts as unobserved', () => {
     const told = { t: 3, pid: 1, what: 'worker-listening', workerPid: 2 };
     assert.equal(hasUnseenWorker([start, told]), true);
     assert.equal(hasUnseenWorker([start, { ...start, pid: 2 }, told]), false);
@@ -883,11 +886,11 @@ describe('processes', () => {
     assert.ok(mine && mine.ppid === process.ppid && mine.rssBytes > 2 ** 20);
     assert.equal(isAlive(mine), true);
     assert.equal(isAlive({ pid: process.pid, born: 1 }), false);
-    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(3)); // told in seconds
-    assert.equal(hasMark(process.pid, 'forkshop-0-0-0-00000000'), false, 'only Linux tells');
+    assert.ok(Math.abs(ageMs(mine) - process.uptime() * 1000) < limitMs(3)); // reported in seconds
+    assert.equal(hasMark(process.pid, 'forkshop-0-0-0-00000000'), false, 'only Linux reports it');
   });
 
-  test('one is the same only with the same birth', () => {
+  test('are identified by pid and birth', () => {
     const mine = listProcesses().find(({ pid }) => pid === process.pid);
     assert.ok(mine && isAlive(mine));
     assert.equal(isAlive({ ...mine, born: mine.born + 1 }), false);
@@ -917,7 +920,7 @@ describe('the client', () => {
     return `http://127.0.0.1:${/** @type {any} */ (server.address()).port}`;
   }
 
-  test('tells status, headers, body and when', async (t) => {
+  test('reports status, headers, body and time', async (t) => {
     const url = await serve(t, (request, response) => {
       response.writeHead(203, { 'x-seen': String(request.headers['x-sent']) }).end('é');
     });
@@ -928,7 +931,7 @@ describe('the client', () => {
     assert.ok(doneMs >= sentMs);
   });
 
-  test('says in words what went wrong, and never rejects', async (t) => {
+  test('describes failures in words, and never rejects', async (t) => {
     const url = await serve(t, ({ url: path, socket }, response) => {
       if (path === '/reset') socket.destroy();
       else if (path === '/broken') {
@@ -940,7 +943,7 @@ describe('the client', () => {
     assert.match(String((await get(`${url}/reset`)).error), /ECONNRESET|socket hang up/);
     assert.match(String((await get(`${url}/broken`)).error), /broke off/);
     assert.equal((await get(`${url}/large`)).error, 'the body is larger than 1 MB');
-    const timeoutMs = limitMs(0.1); // the first part must have come by then
+    const timeoutMs = limitMs(0.1); // the first part must have arrived before that
     const { error } = await get(`${url}/half`, { timeoutMs });
     assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
     const nobody = await get(`http://127.0.0.1:${await reservePort()}`);
@@ -948,16 +951,16 @@ describe('the client', () => {
     assert.equal(nobody.status, undefined);
   });
 
-  test('waits less long for a server that has let it wait in vain', async (t) => {
+  test('waits less long for a server that has not answered before', async (t) => {
     const url = await serve(t, () => {});
     assert.match(
       String((await get(url, { timeoutMs: 50 })).error),
       /^no answer within 0\.(05|1|15) s$/,
     );
-    assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of 4 s unless told
+    assert.match(String((await get(url)).error), /^no answer within (0\.4|0\.8|1\.2\d*) s$/); // of the default of 4 s
   });
 
-  test('keeps a connection when it is given an agent', async (t) => {
+  test('keeps a connection if it is given an agent', async (t) => {
     const url = await serve(t, (request, response) => response.end('ok'));
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());

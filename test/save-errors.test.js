@@ -1,5 +1,5 @@
-// Verifies that a command does its work where progress cannot be kept, says so in one line after it, and loses nothing
-// that was kept before.
+// Verifies that a command does its work if progress cannot be saved, says so in one line after it, and loses nothing that was
+// saved before.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function makeWorkshop() {
   return root;
 }
 
-/** A preload that lets these functions of node:fs refuse, below .forkshop: that root may write everywhere. */
+/** A preload in which these functions of node:fs fail below .forkshop, since root may write everywhere. */
 const refusing = (/** @type {string} */ code, /** @type {string[]} */ ...names) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
@@ -40,7 +40,7 @@ const refusing = (/** @type {string} */ code, /** @type {string[]} */ ...names) 
   )}`,
 });
 
-/** Why progress cannot be kept: what to do to the root before, and the environment of the command. */
+/** Reasons why progress cannot be saved: how to prepare the root, and the environment of the command. */
 const obstacles = {
   'a folder that may not be made': { env: refusing('EACCES', 'mkdirSync') },
   'a full disk': { env: refusing('ENOSPC', 'writeFileSync', 'appendFileSync') },
@@ -51,7 +51,7 @@ const obstacles = {
 };
 
 for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles)) {
-  test(`${name}: the verdict is told, then that it is not remembered`, async () => {
+  test(`${name}: the verdict is printed, then a warning that it is not saved`, async () => {
     const root = makeWorkshop();
     before(root);
     const { code, stdout, stderr } = await forkshop(root, ['check', '1'], env);
@@ -75,7 +75,7 @@ for (const [name, { before = () => {}, env = {} }] of Object.entries(obstacles))
   });
 }
 
-test('what stands there in the place of a folder or a file is named, also by list', async () => {
+test('an obstacle in place of a folder or a file is named, and list names it as well', async () => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const { code, stderr } = await forkshop(root, ['list']);
@@ -96,7 +96,7 @@ test('what stands there in the place of a folder or a file is named, also by lis
   assert.equal(read(root, '.forkshop'), 'mine');
 });
 
-test('start goes on', async (t) => {
+test('start continues', async (t) => {
   const root = makeWorkshop();
   write(root, { '.forkshop': 'mine' });
   const main = join(rootFolder, 'lib/cli/main.cjs');
@@ -121,7 +121,7 @@ test('start goes on', async (t) => {
   }
 });
 
-test('progress that cannot be read is not written over, and a full disk leaves no half of it', () => {
+test('progress that cannot be read is not overwritten, and a full disk leaves no half of it', () => {
   const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   updateProgress(io, ({ passed }) => (passed[keys[0]] = { at: 'then' }));
@@ -145,7 +145,7 @@ test('progress that cannot be read is not written over, and a full disk leaves n
   assert.equal(existsSync(file), true);
 });
 
-test('what could not be written is remembered, and written when it can be', () => {
+test('progress that could not be written is kept, and written as soon as possible', () => {
   const root = makeRoot();
   const io = { root, env: {}, stderr: new PassThrough() };
   write(root, { '.forkshop': 'a file' });
@@ -156,7 +156,7 @@ test('what could not be written is remembered, and written when it can be', () =
   rmSync(join(root, '.forkshop'));
   mkdirSync(join(root, '.forkshop'));
   write(root, { '.forkshop/progress.json': '{ "version": 1, "hints": {} }' });
-  assert.deepEqual(readProgress(io).hints, {}, 'what somebody else has written counts');
+  assert.deepEqual(readProgress(io).hints, {}, 'progress written by another process counts');
   rmSync(join(root, '.forkshop'), { recursive: true });
   write(root, { '.forkshop': 'a file' });
   updateProgress(io, (progress) => (progress.lastLesson = keys[1]));

@@ -1,4 +1,5 @@
-// Verifies what checks are written with, on the solution of lesson 5: episodes, rest, faults, who serves, a stop at work.
+// Verifies the building blocks of checks, on the solution of lesson 5: episodes, rest, faults, which workers serve, a stop at
+// work.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ import { rootFolder } from '../lib/lessons/catalog.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { Broken } from '../lib/verdict/outcome.js';
 
-test('a worker is killed, replaced, frozen; the program rests, and is told to stop', async (t) => {
+test('a worker is killed, replaced, frozen; the program rests, and is asked to stop', async (t) => {
   const runner = createRunner();
   t.after(() => runner.close());
   const entry = join(rootFolder, 'solutions/05-crash-restart/server.js');
@@ -43,7 +44,7 @@ test('a worker is killed, replaced, frozen; the program rests, and is told to st
   assert.equal(fewestServing(program.events, round.first), 1);
   assert.ok(hasListened(program.events, round.forks[0].workerPid));
   assert.equal(aliveIn(program.events).length, 3);
-  assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more comes');
+  assert.equal(await untilAtRest(program), false, 'nothing is done, and nothing more follows');
   const [frozen] = servingIn(program.events);
   assert.deepEqual(await whileFrozen(program, [frozen], async (pids) => pids), [frozen]);
   const stop = await stopUnderLoad(program, 'SIGTERM', { path: '/report', times: 2 });
@@ -51,7 +52,7 @@ test('a worker is killed, replaced, frozen; the program rests, and is told to st
   assert.match(primaryExitMoment(program)?.says ?? '', /exit code 0/);
 });
 
-test('an act is repeated until it tells, and no more often than it may', async () => {
+test('an act is repeated until it shows something, up to its limit', async () => {
   const seen = /** @type {number[]} */ ([]);
   const act = async (/** @type {number} */ attempt) => (seen.push(attempt), attempt);
   assert.equal(await repeatUntil(5, act, (attempt) => attempt === 2), 2);
@@ -59,7 +60,7 @@ test('an act is repeated until it tells, and no more often than it may', async (
   assert.deepEqual(seen, [1, 2, 1, 2, 3]);
 });
 
-test('as many are done at once as there are cores, and told in their order', async () => {
+test('as many run at once as there are cores, and results keep their order', async () => {
   assert.deepEqual(await mapConcurrently([3, 1, 2], async (one) => 2 * one), [6, 2, 4]);
 });
 

@@ -1,4 +1,4 @@
-// Verifies how a check is judged: which looks are made, for whom, when; with a runner that starts nothing.
+// Verifies how a check is judged: which looks are made, for which promises, when; with a runner that starts nothing.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -28,7 +28,7 @@ async function judge(declare, { taskOf = inOneTask, ...options } = {}) {
     ...{ key: '00-none', promises, taskOf },
     declare: (lesson) => declare(lesson, made),
   };
-  const idle = { overrunBy: () => undefined }; // whatever else this machine does
+  const idle = { overrunBy: () => undefined }; // however busy this machine is
   const session = { root: rootFolder, place: '/nowhere', runner, ...idle, ...options };
   const error = await runSession(definition, session, (record) => void records.push(record)).then(
     () => undefined,
@@ -53,7 +53,7 @@ const threeLooks =
     lesson.measure([measuring], () => lesson.measured('m', { label: 'm', value: 1, unit: 's' }));
   };
 
-test('checks are loaded at the same time, each file its own; one that exports none is refused', async () => {
+test('checks are loaded at the same time, each file its own; a file that exports no check is refused', async () => {
   const keys = listLessons(rootFolder).map(({ key }) => key);
   const loaded = await Promise.all(keys.map((key) => loadCheck(checkFile(rootFolder, key))));
   assert.deepEqual(
@@ -76,21 +76,21 @@ test('checks are judged side by side in one process', async () => {
   assert.deepEqual((await waiting).judged, ['one passed', 'two passed', 'three passed']);
 });
 
-test('all promises in their order, then what decides nothing', async () => {
+test('judges all promises in their order, then those that decide nothing', async () => {
   const { judged, end, records } = await judge(threeLooks());
   assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
   assert.deepEqual([end.verdict, end.isWhole], ['passed', true]);
   assert.deepEqual(records.filter(({ measurement }) => measurement).length, 1);
 });
 
-test('a promise without its grounds is not reached, and nothing is measured', async () => {
+test('a promise is skipped if a promise that it stands on fails, and nothing is measured', async () => {
   const { judged, end, made } = await judge(threeLooks('one'));
   assert.deepEqual(judged, ['one failed', 'two passed', 'three skipped']);
   assert.deepEqual([end.verdict, end.isWhole], ['failed', true]);
   assert.ok(!made.includes('measured'));
 });
 
-test('--only makes the looks of what it names and of what that stands on', async () => {
+test('--only makes only the looks that the named promises stand on', async () => {
   const { judged, made, end } = await judge(threeLooks(), { only: ['three'] });
   assert.deepEqual(judged, ['one passed', 'three passed']);
   assert.deepEqual(made, ['one', 'three']);
@@ -99,7 +99,7 @@ test('--only makes the looks of what it names and of what that stands on', async
 
 const oneTaskEach = { one: 1, two: 2, three: 3 };
 
-test('it ends with the first task that is not done, all of which is judged', async () => {
+test('ends with the first task that is not done, judging all of it', async () => {
   const taskOf = { one: 1, two: 1, three: 2 };
   const first = await judge(threeLooks('one'), { taskOf });
   assert.deepEqual(first.judged, ['one failed', 'two passed']);
@@ -116,7 +116,7 @@ test('it ends with the first task that is not done, all of which is judged', asy
   assert.deepEqual(undecided.judged, ['one inconclusive', 'two passed']);
 });
 
-test('what failed last time is judged first, then its task, and the others if that is done', async () => {
+test('judges last time’s failures first, then their task, and the others if that is done', async () => {
   const again = await judge(threeLooks('two'), { first: ['two'] });
   assert.deepEqual(again.judged, ['two failed', 'one passed', 'three passed']);
   const apart = await judge(threeLooks('two'), { first: ['two'], taskOf: oneTaskEach });
@@ -138,13 +138,13 @@ const oneUndecided = (/** @type {import('../lib/check/session.js').Lesson} */ { 
   hold('three', [], () => {});
 };
 
-test('what is undecided does not end it', async () => {
+test('continues after an undecided promise', async () => {
   const { judged, end } = await judge(oneUndecided, { first: ['one'] });
   assert.deepEqual(judged, ['one inconclusive', 'two passed', 'three passed']);
   assert.equal(end.verdict, 'inconclusive');
 });
 
-test('what is undecided ends it where very many want each core, and nothing else does', async () => {
+test('ends after an undecided promise only if very many processes want each core', async () => {
   const overrunBy = () => 20;
   for (const first of [[], ['one']]) {
     const { judged, end } = await judge(oneUndecided, { first, overrunBy });
@@ -157,7 +157,7 @@ test('what is undecided ends it where very many want each core, and nothing else
   assert.equal(end.conditions.overrunBy, undefined);
 });
 
-test('what two promises need and cannot have is told once', async () => {
+test('an unmet need of two promises is reported once', async () => {
   const { judged } = await judge(({ observeInParallel, hold }) => {
     const broken = observeInParallel([], () => demand(false, { got: 'no program' }));
     hold('one', [broken], () => {});
@@ -167,7 +167,7 @@ test('what two promises need and cannot have is told once', async () => {
   assert.deepEqual(judged, ['one failed', 'two skipped', 'three passed']);
 });
 
-test('of several steps the first that fails is told, and no later look is waited for', async () => {
+test('the first failing step is reported, and no later look is waited for', async () => {
   const never = () => new Promise(() => {});
   const judged = [];
   const told = await judge(({ observeInParallel, hold, holdInSteps }) => {
@@ -193,7 +193,7 @@ test('of several steps the first that fails is told, and no later look is waited
   assert.deepEqual(judged, ['seen']);
 });
 
-test('of steps that are apart one that is undecided hides no fault of a later one, and is told where there is none', async () => {
+test('an undecided independent step hides no later failure, and is reported if there is none', async () => {
   const doubtful = () => {
     throw new Undecided({ got: 'a doubt', why: 'It is busy.', try: 'again' });
   };
@@ -217,7 +217,7 @@ test('of steps that are apart one that is undecided hides no fault of a later on
   );
 });
 
-test('a promise that measures waits until nothing else is looked at', async () => {
+test('a promise that measures waits until no other look runs', async () => {
   let isLooking = false;
   const { judged } = await judge(({ observeInParallel, hold }) => {
     const slow = observeInParallel([], async () => {
@@ -232,7 +232,7 @@ test('a promise that measures waits until nothing else is looked at', async () =
   assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
 });
 
-test('a fault of ours is told as one, and so is a check that declares its promises wrongly', async () => {
+test('an internal fault is reported as one, and so is a check that declares its promises wrongly', async () => {
   const fault = await judge(({ hold }) => hold('one', [], () => assert.fail('ours')));
   assert.match(fault.records[0].fault, /ours/);
   assert.ok(fault.error);
@@ -242,7 +242,7 @@ test('a fault of ours is told as one, and so is a check that declares its promis
   assert.match(nothing.records[0].fault, /declares no promise/);
 });
 
-test('a session that is ended tells nothing more', async () => {
+test('an ended session reports nothing more', async () => {
   const end = new AbortController();
   /** @type {(nothing?: any) => void} */
   let goOn = () => {};
@@ -268,7 +268,7 @@ const crowds = {
   crowded: { isIdle: false, isCrowded: true },
 };
 
-/** Judges a promise in which something is missing in the first so many scenes; each look says whether it was made. */
+/** Judges a promise in which an event is missing in the first scenes, up to a number; each look records that it was made. */
 const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
   let scenes = 0;
   return judge(
@@ -276,7 +276,7 @@ const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
       const start = observe([], () => (made.push('start'), (scenes += 1)));
       const look = observe([start], (scene) => (made.push('look'), scene));
       const later = observe([start, look], (scene, seen) => (made.push('later'), [scene, seen]));
-      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing came' }));
+      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing arrived' }));
       hold('two', [later], ([scene, seen]) => demand(scene === seen, { got: 'two scenes' }));
       hold('three', [], () => {});
     },
@@ -284,13 +284,13 @@ const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
   );
 };
 
-test('what is missing on an idle machine fails at once', async () => {
+test('an event that is missing on an idle machine fails at once', async () => {
   const { judged, made } = await judgeMissing('idle', 1);
   assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
   assert.deepEqual(made, ['start', 'look', 'later']);
 });
 
-test('else the scene is made once more, from its start, for all that stands on it', async () => {
+test('otherwise the scene is repeated from its start, with everything that stands on it', async () => {
   const { judged, made } = await judgeMissing('busy', 1);
   assert.deepEqual(judged, ['one passed', 'two passed', 'three passed']);
   const again = made.lastIndexOf('start');
@@ -298,10 +298,10 @@ test('else the scene is made once more, from its start, for all that stands on i
   assert.deepEqual(made.slice(again), ['start', 'look', 'later']);
 });
 
-test('what is missing twice fails, unless so many want each core that it may still come', async () => {
+test('an event that is missing twice fails, unless enough processes want each core that it may only be late', async () => {
   const { judged } = await judgeMissing('busy', 2);
   assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
   const { judged: crowded, records } = await judgeMissing('crowded', 2);
   assert.deepEqual(crowded, ['one inconclusive', 'two passed', 'three passed']);
-  assert.equal(records.find(({ promise }) => promise?.id === 'one').promise.got, 'nothing came');
+  assert.equal(records.find(({ promise }) => promise?.id === 'one').promise.got, 'nothing arrived');
 });

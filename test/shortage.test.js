@@ -1,4 +1,5 @@
-// Verifies what an error in the middle of a check means: the program's failure, nobody's, or ours.
+// Verifies how an error in the middle of a check is interpreted: as the program's failure, as a shortage, or as a fault of
+// ours.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,7 +12,7 @@ import { Broken, Missing, Undecided } from '../lib/verdict/outcome.js';
 
 const NOT_OURS = '192.0.2.1'; // an address of documentation, which no machine has: RFC 5737
 
-/** A program of the learner, as far as it matters here. @param {Record<string, unknown>} [more] */
+/** A minimal program of the learner. @param {Record<string, unknown>} [more] */
 const programOf = (more) =>
   /** @type {any} */ ({ events: [], firstSignalMs: Infinity, output: () => '', ...more });
 
@@ -26,11 +27,11 @@ const meaning = (error, programs = [], short) =>
 const ours = new TypeError('Cannot read properties of undefined');
 const failed = new Broken({ got: 'no answer' });
 
-test('an error of ours is one, while the programs live', () => {
+test('an internal error is reported as one while the programs live', () => {
   assert.equal(meaning(ours, [programOf()]), ours);
 });
 
-test('where a program has ended unasked, it is the failure of that', () => {
+test('if a program has exited unasked, the error is its failure', () => {
   const fate = { kind: 'ended', code: 7 };
   const events = [{ what: 'listening', t: 1 }];
   const ended = meaning(ours, [programOf(), programOf({ fate, events, hasEndedUnasked: true })]);
@@ -40,19 +41,19 @@ test('where a program has ended unasked, it is the failure of that', () => {
   assert.equal(
     meaning(ours, [programOf({ fate, hasEndedUnasked: true })]),
     ours,
-    'as one that refuses',
+    'as a program that refuses',
   );
   assert.equal(meaning(failed, [programOf({ fate, hasEndedUnasked: true })]), failed);
 });
 
-test('what a demand threw by mistake is ours, however the program ended', () => {
+test('an error thrown by a demand by mistake is ours, however the program exited', () => {
   const fate = { kind: 'ended', code: 7 };
   const events = [{ what: 'listening', t: 1 }];
   const ended = programOf({ fate, events, hasEndedUnasked: true });
   assert.equal(meaning(new DemandFault(ours), [ended], shortOf('EMFILE')), ours);
 });
 
-test('so it is where a worker has ended before any was told to, or a process has thrown', () => {
+test('a worker that exited unasked, or a process that threw, also makes the error the program’s failure', () => {
   const exit = { what: 'worker-exit', t: 5, workerPid: 9, code: 1, signal: null };
   assert.match(meaning(ours, [programOf({ events: [exit] })]).story.got, /worker 9 .* exit code 1/);
   assert.equal(meaning(ours, [programOf({ events: [exit], firstSignalMs: 4 })]), ours);
@@ -60,7 +61,7 @@ test('so it is where a worker has ended before any was told to, or a process has
   assert.match(meaning(ours, [programOf({ events: [crash] })]).story.why, /RangeError: too far/);
 });
 
-test('what is missing or undecided because a program was ended for taking too much is its failure', () => {
+test('a program ended for using too much has failed in its missing and undecided promises', () => {
   const fate = { kind: 'excess', of: 'output', amount: 17 * 1024 ** 2 };
   const programs = [programOf(), programOf({ fate })];
   const undecided = new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
@@ -69,17 +70,17 @@ test('what is missing or undecided because a program was ended for taking too mu
     assert.ok(told instanceof Broken);
     assert.match(String(told.story.got), /^It printed 17 MB; it was stopped/);
   }
-  assert.equal(meaning(failed, programs), failed, 'a wrong answer was there to be seen');
+  assert.equal(meaning(failed, programs), failed, 'a wrong answer stays a failure');
 });
 
-test('where something was short no failure counts, and what is undecided stays so', () => {
+test('after a shortage failures do not count, and undecided promises stay undecided', () => {
   const short = shortOf('EMFILE');
   for (const error of [ours, failed]) assert.equal(meaning(error, [], short), short);
   const undecided = new Undecided({ got: 'noise', why: 'the machine', try: 'again' });
   assert.equal(meaning(undecided, [], short), undecided);
 });
 
-test('a keeper that is gone decides nothing, unless the program is known to have ended it', () => {
+test('a missing keeper decides nothing, unless the program is known to have killed it', () => {
   const orphaned = { fate: { kind: 'orphaned' } };
   assert.equal(meaning(failed, [programOf(orphaned)]).what, 'KEEPER');
   assert.equal(meaning(failed, [programOf(orphaned)], shortOf('EAGAIN')).what, 'EAGAIN');
@@ -87,7 +88,7 @@ test('a keeper that is gone decides nothing, unless the program is known to have
   assert.equal(meaning(failed, [programOf({ ...orphaned, events: [kill] })]), failed);
 });
 
-test("what a program prints tells the machine's shortage from its own fault", () => {
+test("a program's output distinguishes the machine's shortage from its own fault", () => {
   assert.equal(shortageIn('Error: spawn /usr/bin/node EAGAIN')?.what, 'EAGAIN');
   assert.equal(shortageIn('node[7]: pthread_create: Resource temporarily')?.what, 'EAGAIN');
   assert.equal(shortageIn('# Fatal process out of memory: Zone')?.what, 'ENOMEM');
@@ -96,7 +97,7 @@ test("what a program prints tells the machine's shortage from its own fault", ()
   assert.equal(shortageIn(`listen EADDRNOTAVAIL: address not available ${NOT_OURS}`), undefined);
 });
 
-test('an error of any client socket of this process is noted, and its owner still hears of it', async () => {
+test('an error of any client socket of this process is noted, and its owner still receives it', async () => {
   const shortage = watchShortages();
   assert.equal(shortage(), undefined);
   const [error] = await once(
@@ -107,7 +108,7 @@ test('an error of any client socket of this process is noted, and its owner stil
   assert.equal(shortage()?.what, 'EADDRNOTAVAIL');
 });
 
-test('spinners that are killed, or were, end their measurement at once', async () => {
+test('killed spinners end their measurement at once', async () => {
   const before = new Set(listProcesses().map(({ pid }) => pid));
   const spinners = createSpinners(1);
   await spinners.spin(1, 1);

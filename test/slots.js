@@ -1,13 +1,13 @@
-// A machine is divided into slots: small work takes one, work that must have it to itself takes all.
+// Divides a machine into slots: small work takes one, work that needs the machine to itself takes all.
 
 const TRIES = 3;
 
 /**
  * @typedef {object} Slots
- * @property {<T>(wanted: number, work: () => Promise<T>) => Promise<T>} take  in the order in which they were asked for, but
- *   what wants all of them goes before what wants fewer
+ * @property {<T>(wanted: number, work: () => Promise<T>) => Promise<T>} take  in the order of the requests, but
+ *   work that wants all of them goes first
  * @property {<T>(wanted: number, work: () => Promise<T>, isUnsure: (result: T) => boolean, tell?: (result: T) => void) => Promise<T>} takeUntilSure
- *   the work is done again, with the machine to itself, when its result is unsure: three times at most; each time it is told
+ *   repeats work with an unsure result, with the machine to itself, up to three times; calls tell for each
  */
 
 /** @param {number} count @returns {Slots} */

@@ -1,5 +1,5 @@
-// Verifies small parts that the larger tests meet on some systems or sometimes only: keys, a load generator that was
-// closed, and the resolve hooks.
+// Verifies small parts that the larger tests reach only on some systems or sometimes: keys, a closed load generator, and the
+// resolve hooks.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
@@ -23,14 +23,14 @@ test('a key calls its action; Ctrl-C and Ctrl-D are q; the terminal is left as i
   listenForKeys(undefined, {}).close();
 });
 
-test('a load generator that was closed fires no more, and says so', async (t) => {
+test('a closed load generator sends nothing more, and says so', async (t) => {
   const server = createServer((request, response) => response.end('ok'));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
   t.after(() => server.close());
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
   const window = { url: `http://127.0.0.1:${port}/`, connections: 1, durationMs: 50 };
   const load = createLoad();
-  let answered = 0; // where others are busy a window may be over too soon
+  let answered = 0; // on a busy machine a window may be over too soon
   for (let windows = 0; windows < 100 && answered === 0; windows += 1)
     answered = (await load.fire(window)).answers.length;
   assert.ok(answered > 0);
@@ -38,7 +38,7 @@ test('a load generator that was closed fires no more, and says so', async (t) =>
   await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
 });
 
-test('work that ends closes the generators that it has left open, and nobody else’s', async () => {
+test('work that finishes closes its own open generators, and no others', async () => {
   /** @type {string[]} */
   const closed = [];
   let finish = () => {};
@@ -59,7 +59,7 @@ test('work that ends closes the generators that it has left open, and nobody els
   assert.deepEqual(closed.at(-1), 'of the other');
 });
 
-test('what is found is left alone; what is not, and is a package or #work, is asked for as by the repository', async () => {
+test('modules that resolve are left alone; other packages and #work resolve as from the repository', async () => {
   const asked = /** @type {string[]} */ ([]);
   const next = (
     /** @type {string} */ specifier,

@@ -1,5 +1,4 @@
-// Verifies what a measured speedup consists of, on real programs; how large it is depends on the machine, and decides
-// nothing here.
+// Verifies the parts of a measured speedup, on real programs; its size depends on the machine, and decides nothing here.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -12,7 +11,7 @@ import { createRunner } from '../lib/observe/runner.js';
 const WORKERS = 2;
 const key = '02-cluster-fork';
 
-test('a speedup tells both sides, its interval and its ceiling, for blocking work and for CPU work', async (t) => {
+test('a speedup reports both sides, its interval and its ceiling, for blocking work and for CPU work', async (t) => {
   const [runner, load, spinners] = [createRunner(), createLoad(), createSpinners(WORKERS)];
   t.after(async () => {
     load.close();

@@ -1,4 +1,4 @@
-// Verifies `spot` on the real catalogue of lesson 2: what it shows, asks, judges and remembers, and that it can be left.
+// Verifies `spot` on the real catalogue of lesson 2: what it shows, asks, judges and saves, and that the learner can leave.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ function makeHome(t, progress) {
 const readHome = (/** @type {string} */ home) =>
   JSON.parse(readFileSync(join(home, 'progress.json'), 'utf8'));
 
-/** Runs the command and types; on a terminal of 80 columns if told. */
+/** Runs the command and types; optionally at a terminal of 80 columns. */
 async function spot(
   /** @type {string} */ home,
   /** @type {string} */ typed,
@@ -45,7 +45,7 @@ async function spot(
   return { code, output };
 }
 
-/** The files that a learner writes, with what is in them. */
+/** The learner's files, with their contents. */
 const mine = () =>
   Object.fromEntries(
     filesBelow(join(rootFolder, 'lessons'))
@@ -54,7 +54,7 @@ const mine = () =>
   );
 
 describe('spot', { concurrency: true }, () => {
-  test('who has not passed the lesson asks twice', async (t) => {
+  test('asks twice if the lesson has not been passed', async (t) => {
     const home = makeHome(t);
     const first = await spot(home, '');
     assert.equal(first.code, 0);
@@ -96,7 +96,7 @@ describe('spot', { concurrency: true }, () => {
       assert.deepEqual(mine(), before);
     });
 
-  test('Ctrl-C, Ctrl-D and Enter at the question leave, and nothing is remembered', async (t) => {
+  test('Ctrl-C, Ctrl-D and Enter at the question leave, and nothing is saved', async (t) => {
     const home = makeHome(t, passed);
     for (const key of ['\u0003', '\u0004', '\n']) {
       const { code, output } = await spot(home, key, { isTTY: true, isEnded: false });
@@ -107,7 +107,7 @@ describe('spot', { concurrency: true }, () => {
     assert.equal(readHome(home).spotted, undefined);
   });
 
-  test('interrupted while it judges, it ends, and nothing is left', async (t) => {
+  test('interrupted during a check, it exits and leaves nothing', async (t) => {
     const home = makeHome(t, passed);
     writeFileSync(join(home, 'typed'), '1\n1\n1\n');
     const command = `exec "${process.execPath}" "${main}" spot 2 < "${home}/typed"`;
@@ -123,7 +123,7 @@ describe('spot', { concurrency: true }, () => {
   });
 });
 
-test('a sitting has what was missed first, then what is new, one of each promise before the next', () => {
+test('a sitting has missed faults first, then new ones, one of each promise before the next', () => {
   const wrong = (/** @type {string} */ name, /** @type {string[]} */ ...breaks) => ({
     ...{ name, breaks, isRight: false, why: 'because' },
   });
@@ -152,7 +152,7 @@ test('every change of the catalogue is shown as a diff that has a line of the so
   }
 });
 
-test('on the wall a change is said to break its promise, or to be right; one that was not judged is no verdict', async () => {
+test('on the projector a change breaks its promise or is right; a change that was not judged has no verdict', async () => {
   const [demo] = spotDemos(rootFolder);
   const play = async (/** @type {any} */ promise) => {
     /** @type {string[]} */

@@ -1,4 +1,4 @@
-// Verifies the arithmetic of measurement against values that were worked out elsewhere.
+// Verifies the arithmetic of measurement against values that were calculated elsewhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -28,7 +28,7 @@ test("the mean's interval is Student's: five values, four degrees of freedom", (
   near(value - low, high - value, 1e-12);
 });
 
-test("a share's interval is Wilson's, also of none and of all", () => {
+test("a share's interval is Wilson's, even for a share of 0 or 1", () => {
   const { value, low, high } = shareOf(15, 50);
   near(value, 0.3);
   near(low, 0.191, 0.001);
@@ -46,7 +46,7 @@ test('one value has no known error', () => {
   assert.deepEqual(reach, { low: 0, high: Infinity });
 });
 
-test('a window in which nothing was served leaves the ratio unknown; if all are, it is 0', () => {
+test('a window without requests leaves the ratio unknown; if all are empty, it is 0', () => {
   assert.deepEqual(ratioOf([60, 60], [0, 0]), { value: 0, low: 0, high: 0 });
   const { low, high } = ratioOf([60, 60], [240, 0]);
   assert.deepEqual({ low, high }, { low: 0, high: Infinity });
@@ -79,14 +79,14 @@ test('a target is above, below, or inside the interval', () => {
   assert.equal(sideOf({ value: 4, low: 0, high: Infinity }, 1), 'open');
 });
 
-test('of a request at the edge of a window, the part inside counts', () => {
+test('only the part of a request inside the window counts', () => {
   const requests = [
     { startMs: -10, endMs: 10 }, // half of it
     { startMs: 10, endMs: 30 },
     { startMs: 90, endMs: 130 }, // a quarter
     { startMs: 95 }, // never answered
     { startMs: 100, endMs: 110 }, // after it
-    { startMs: 50, endMs: 50 }, // too quick to be seen
+    { startMs: 50, endMs: 50 }, // too quick to measure
   ];
   near(servedWithin(requests, 0, 100), 0.5 + 1 + 0.25 + 1);
   assert.equal(servedWithin([], 0, 100), 0);

@@ -1,4 +1,4 @@
-// Verifies how the promises of a check belong to the tasks of its text, and how what is done is counted: pure parts.
+// Verifies how the promises of a check belong to the tasks of its text, and how progress is counted: pure parts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tasksOf } from '../lib/lessons/tasks.js';
@@ -8,7 +8,7 @@ import { countsInWords, tallyOf } from '../lib/verdict/tally.js';
 
 const text = '# A text\n\n### Task 1: fork\n\nFork.\n\n### Task 2: answer\r\n\n### Task 3: stop\n';
 
-test('tasks have the titles of the text; what shows only with the next one is named with it', () => {
+test('tasks have the titles of the text; a task that shows only with the next one is named with it', () => {
   assert.deepEqual(tasksOf({ forks: 1, answers: 2, counts: 2, stops: 3 }, text), [
     { number: 1, name: 'task 1', title: 'fork', promises: ['forks'] },
     { number: 2, name: 'task 2', title: 'answer', promises: ['answers', 'counts'] },
@@ -20,7 +20,7 @@ test('tasks have the titles of the text; what shows only with the next one is na
   assert.deepEqual(names({ stops: 3 }), ['tasks 1 to 3 ']);
 });
 
-test('a promise that held and was not judged again counts as held; one that never was is to come', () => {
+test('a promise that held and was not judged again counts as held; a promise never judged is to come', () => {
   const tasks = [{ promises: ['a', 'b'] }, { promises: ['c', 'd', 'e'] }, { promises: ['f'] }];
   const promises = /** @type {any} */ ([
     { id: 'c', verdict: 'failed' },
@@ -38,7 +38,7 @@ test('a promise that held and was not judged again counts as held; one that neve
   );
 });
 
-test('beside the one that is opened up each other has a line, with the sign of its own verdict', () => {
+test('besides the opened promise, every other has a line with the sign of its verdict', () => {
   const plain = createStyle({ isTTY: false }, {});
   const tasks = /** @type {any} */ ([{ promises: ['a', 'b', 'c', 'd', 'e', 'f'] }]);
   const all = (/** @type {string} */ verdict, /** @type {string[]} */ ids) =>

@@ -1,4 +1,4 @@
-// Verifies that want of a place for temporary files is told at once, as what it is: exit code 3, no fault, no failure.
+// Verifies that a missing folder for temporary files is reported at once: exit code 3, no fault, no failure.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ for (const [name, { env, says }] of Object.entries(obstacles)) {
   });
 }
 
-test('start says so at each save, and goes on', async (t) => {
+test('start says so at each save, and continues', async (t) => {
   const root = makeRoot();
   const env = { PATH: process.env.PATH, FORKSHOP_ROOT: root, TMPDIR: nowhere };
   const child = spawnOurs([join(rootFolder, 'lib/cli/main.cjs'), 'start'], { env });
@@ -72,11 +72,11 @@ test('start says so at each save, and goes on', async (t) => {
     said = '';
     write(root, { [`lessons/${keys[0]}/server.js`]: text });
     await until('it says so', isSaid(/there is no such folder/), 10_000);
-    await until('it goes on', isSaid(/Waiting for the next save/), 10_000);
+    await until('it continues', isSaid(/Waiting for the next save/), 10_000);
   }
 });
 
-test('a demo says so in its place', async () => {
+test('a demo shows the error in its place', async () => {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = nowhere;
   /** @type {any[]} */
@@ -93,7 +93,7 @@ test('a demo says so in its place', async () => {
   assert.match(sent.at(-1).end.error, /nowhere, but there is no such folder/);
 });
 
-test('where there is room, there it is', () => {
+test('the folder is created where there is room', () => {
   assert.equal(demandRoom(folder), folder);
   assert.equal(typeof temporaryFolder(), 'string');
 });

@@ -1,4 +1,4 @@
-// Verifies that what a lesson needs beside `npm ci` is found where it is, and that what is missing is told with its cure.
+// Verifies that a lesson's tools besides `npm ci` are found, and that a missing one is reported with its remedy.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { parseLessonYml, toolNames } from '../lib/lessons/lesson-yml.js';
 import { demandTool, explainMissing, findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
 
-/** Calls `look` with nothing but these folders to search. */
+/** Calls `look` with only these folders in PATH. */
 function withPath(/** @type {string[]} */ folders, /** @type {() => void} */ look) {
   const before = process.env.PATH;
   process.env.PATH = folders.join(delimiter);
@@ -19,7 +19,7 @@ function withPath(/** @type {string[]} */ folders, /** @type {() => void} */ loo
   }
 }
 
-test('a program is found in PATH if it can be executed, and only then', (t) => {
+test('a program is found in PATH only if it can be executed', (t) => {
   const [empty, full] = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `forkshop-${name}-`)));
   t.after(() => [empty, full].forEach((folder) => rmSync(folder, { recursive: true })));
   const file = join(full, process.platform === 'win32' ? 'vegeta.exe' : 'vegeta');
@@ -38,7 +38,7 @@ test('a program is found in PATH if it can be executed, and only then', (t) => {
   });
 });
 
-test('each of them has a command that brings it', () => {
+test('each tool has a command that installs it', () => {
   assert.ok(toolNames.length >= 4);
   for (const name of toolNames) {
     const { got, why, try: command } = explainMissing(name);
@@ -48,7 +48,7 @@ test('each of them has a command that brings it', () => {
   }
 });
 
-test('a lesson says in its lesson.yml what it needs; an unknown name is refused, with those that are known', () => {
+test('a lesson declares its tools in its lesson.yml; an unknown name is refused, and the known ones are listed', () => {
   const lines = ['title: T', 'minutes: 1', 'goal: g', 'concepts: [c]', 'starterFails: [x]'];
   const about = (/** @type {string} */ needs) => parseLessonYml([...lines, needs].join('\n'), 'f');
   assert.deepEqual(about('needs: [nginx, redis]').needs, ['nginx', 'redis']);

@@ -1,5 +1,5 @@
-// Verifies the traffic of single clients: on schedule, fresh and kept connections, a repetition where a real client
-// repeats, and what counts as lost.
+// Verifies the traffic of single clients: the schedule, fresh and kept connections, retries as a real client makes them, and
+// which requests count as lost.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { test } from 'node:test';
@@ -21,7 +21,7 @@ async function enough(traffic, count) {
 
 const KEPT = { path: '/kept', perSecond: 100, connections: 2 };
 
-test('sends each kind on schedule, kept connections are few, fresh ones are new', async (t) => {
+test('sends each kind on schedule; kept connections are few, fresh ones are new', async (t) => {
   const ports = { '/kept': new Set(), '/fresh': new Set() };
   const url = await serve(t, (request, response) => {
     ports[/** @type {string} */ (request.url)].add(request.socket.remotePort);
@@ -39,7 +39,7 @@ test('sends each kind on schedule, kept connections are few, fresh ones are new'
   assert.ok(sent.every(({ isRepeated }) => !isRepeated));
 });
 
-test('repeats what was reset on a connection that was used before, and only that', async (t) => {
+test('retries only requests that were reset on a connection used before', async (t) => {
   const served = new Map();
   const url = await serve(t, ({ socket, url: path }, response) => {
     served.set(socket, (served.get(socket) ?? 0) + 1);
@@ -57,7 +57,7 @@ test('repeats what was reset on a connection that was used before, and only that
   assert.deepEqual(lostOf(sent, []), fresh);
 });
 
-test('what was begun and had to be repeated is lost, although it was answered in the end', () => {
+test('a request that was begun and then retried is lost, although it was answered in the end', () => {
   const answer = { headers: {}, body: '', isReused: true };
   const first = { ...answer, status: undefined, client: 7, sentMs: 10, doneMs: 20, error: 'EPIPE' };
   const again = { ...answer, status: 200, client: 8, sentMs: 20, doneMs: 30, error: undefined };

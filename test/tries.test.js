@@ -1,4 +1,4 @@
-// Verifies that what a check tells a learner never gives a line of the solution away: the hints do that, when they are asked for.
+// Verifies that a check's messages never give a line of the solution away: the hints do that, on request.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { lessonFiles, lessonKeys, rootFolder } from '../lib/lessons/catalog.js';
 import { lessonPaths } from '../lib/lessons/lesson-paths.js';
 import { readIfThere } from '../lib/common/files.js';
 
-const LEAST = 16; // characters: shorter lines are anyone's
+const LEAST = 16; // characters: shorter lines could be in any program
 const STRING = /(["'`])((?:\\.|(?!\1)[^\\])*)\1/g;
 
 const read = (/** @type {string} */ path) => readIfThere(join(rootFolder, path)) ?? '';
 const plain = (/** @type {string} */ text) => text.trim().replace(/[;,]$/, '');
 
-/** The lines that a learner has to find. */
+/** The lines that a learner must find. */
 function linesToFind(/** @type {string} */ key) {
   const { solution, starter } = lessonPaths(key);
   const given = new Set(

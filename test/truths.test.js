@@ -7,9 +7,9 @@ import { seenIn, truths } from '../bench/truths.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
 import { readDemos } from '../lib/deck/recordings.js';
 
-const NOT_DRAWN = ['drown-or-keep-up', 'two-counts']; // what these count is in no message
+const NOT_DRAWN = ['drown-or-keep-up', 'two-counts']; // their counts are in no message
 
-test('every demo that tells of one run has a truth, and its recording is true', async () => {
+test('every demo about one run has a truth, and its recording is true', async () => {
   const demos = (await readDemos(rootFolder)).filter(({ name }) => !name.startsWith('spot-'));
   assert.deepEqual(demos.map(({ name }) => name).sort(), Object.keys(truths).sort());
   for (const { key, name } of demos) {

@@ -1,4 +1,4 @@
-// Verifies what a learner reads: sentences, lines and drawings, from records to text.
+// Verifies the texts for a learner: sentences, lines and drawings, from records to text.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ import { promiseLine, wrap } from '../lib/verdict/terminal.js';
 
 const plain = createStyle({ isTTY: false }, {});
 
-test('a lesson has failed if any promise has, and has passed only if all have', () => {
+test('a lesson fails if any promise fails, and passes only if all hold', () => {
   assert.equal(verdictOf(['passed', 'passed']), 'passed');
   assert.equal(verdictOf(['passed', 'failed', 'inconclusive']), 'failed');
   assert.equal(verdictOf(['passed', 'inconclusive']), 'inconclusive');
@@ -26,7 +26,7 @@ test('a lesson has failed if any promise has, and has passed only if all have', 
   assert.equal(verdictOf([]), 'inconclusive');
 });
 
-test('demand throws what does not hold, with its story', () => {
+test('demand throws if its condition does not hold, with its story', () => {
   demand(true, { got: 'nothing' });
   const story = { expected: 'four', got: 'three', why: 'one is missing', try: 'fork' };
   assert.throws(
@@ -45,8 +45,8 @@ test('every verdict has its word beside its glyph', () => {
   assert.equal(line('skipped'), '  [2/6] · not reached: it works');
 });
 
-test('a promise is told within the columns of the terminal', () => {
-  const sentence = 'SIGTERM and Ctrl-C: what is under way is answered, then nothing is left';
+test('a promise fits the columns of the terminal', () => {
+  const sentence = 'SIGTERM and Ctrl-C: requests in flight are answered, then nothing is left';
   for (const columns of [40, 80]) {
     const text = promiseLine(
       { id: 'a', task: 1, sentence, verdict: 'failed' },
@@ -60,7 +60,7 @@ test('a promise is told within the columns of the terminal', () => {
   }
 });
 
-test('a promise opens up into the parts that it has, wrapped to the terminal', () => {
+test('a promise opens into its parts, wrapped to the terminal', () => {
   const promise = {
     id: 'a',
     task: 1,
@@ -196,13 +196,13 @@ test('numbers have three digits, and unknown ones say so', () => {
   assert.equal(format(undefined), 'unknown');
 });
 
-test('wrap breaks at blanks, keeps line breaks, and lets a long word stand out', () => {
+test('wrap breaks at blanks, keeps line breaks, and lets a long word stick out', () => {
   assert.deepEqual(wrap('one two three', 10), ['one two three']); // 40 columns are the least
   assert.deepEqual(wrap(`${'a'.repeat(39)} b\nc`, 40), ['a'.repeat(39), 'b', 'c']);
   assert.deepEqual(wrap('x'.repeat(90), 40), ['x'.repeat(90)]);
 });
 
-test('the timeline is drawn a row a process, and told in words', () => {
+test('the timeline draws a row for each process, and explains it in words', () => {
   const requests = [
     { pid: 11, client: 1, url: '/', startMs: 0, endMs: 50 },
     { pid: 12, client: 2, url: '/', startMs: 50, endMs: 100 },
@@ -221,7 +221,7 @@ test('the timeline is drawn a row a process, and told in words', () => {
   assert.match(lines.join(' '), /2 requests in 0\.10 s/);
 });
 
-test('an unanswered request lasts to the end, and no request at all is said', () => {
+test('an unanswered request lasts to the end, and a missing request is reported', () => {
   const [lane] = drawTimeline(
     [
       { pid: 7, client: 1, url: '/', startMs: 0 },
@@ -234,7 +234,7 @@ test('an unanswered request lasts to the end, and no request at all is said', ()
   assert.match(drawTimeline([], new Map(), 60)[0], /No request was executed/);
 });
 
-test('why a program is not ready is told from its fate, else from what it does', () => {
+test('the reason that a program is not ready follows from how it exited, or else from what it does', () => {
   const facts = { name: 'server.js', port: 1234, events: [], output: '' };
   const story = (more) => explainNotReady({ ...facts, ...more }, 'It listens.').story;
   assert.match(
@@ -294,7 +294,7 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
   assert.match(
     story({ fate: { kind: 'excess', of: 'timeline', amount: 4e7 } }).got ?? '',
-    /observed of it came to 38 MB/,
+    /record of it grew to 38 MB/,
   );
   assert.match(story({ fate: { kind: 'orphaned' } }).got ?? '', /killed the process/);
   assert.match(story({ fate: { kind: 'unstarted', error: 'EACCES' } }).got ?? '', /EACCES/);
@@ -312,7 +312,7 @@ test('why a program is not ready is told from its fate, else from what it does',
   );
 });
 
-test('what a handler threw is told with its place; what ended a process is not a handler', () => {
+test('an error in a handler is shown with its place; an error that ended a process is not ascribed to a handler', () => {
   const stack = [
     'TypeError: no',
     '    at ServerResponse.send (/w/node_modules/express/lib/response.js:3:4)',
@@ -376,7 +376,7 @@ test('a speedup above its target holds; below it fails, unless the machine was d
   );
 });
 
-test('what is wrong with the bodies is said in a sentence', () => {
+test('a fault of the bodies is described in a sentence', () => {
   const answer = (body, more = {}) => ({
     ...{
       status: 200,
@@ -393,7 +393,7 @@ test('what is wrong with the bodies is said in a sentence', () => {
       .toString('hex')
       .slice(0, length);
   const twice = hex(12_000);
-  const block = `0123456789abcdef${hex(84)}`; // a hundred digits drawn by lot lack one of the sixteen now and then
+  const block = `0123456789abcdef${hex(84)}`; // a hundred random digits lack one of the sixteen now and then
   const fault = (...answers) => faultOfRandomHex(answers) ?? 'none';
   assert.equal(fault(answer(hex(10_000)), answer(hex(20_000))), 'none');
   assert.equal(fault(answer(`${hex(20_000)}\n`), answer(`${hex(10_000)}\r\n`)), 'none');
@@ -411,7 +411,7 @@ test('what is wrong with the bodies is said in a sentence', () => {
   assert.match(fault(answer(hex(12_000), { headers: {} })), /content-type is missing/);
 });
 
-test('colour is used where it is wanted, and only there', () => {
+test('colour is used only when requested', () => {
   const red = (stream, env) => createStyle(stream, env).red('x') !== 'x';
   assert.equal(red({ isTTY: true }, {}), true);
   assert.equal(red({ isTTY: true }, { NO_COLOR: '1' }), false);

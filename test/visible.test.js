@@ -1,4 +1,4 @@
-// Verifies that what a program prints, throws or answers, and what a path is named, is shown and steers no terminal.
+// Verifies that a program's output, errors and answers, and names of paths, are shown without controlling the terminal.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ test('a long text is cut to its first lines, and a long line to its beginning', 
   assert.equal(lines.length, 5, 'of each part four lines, and its name');
 });
 
-test('a report has none of them but those of its own colours', () => {
+test('a report has no escapes but its own colours', () => {
   let text = '';
   const io = { stdout: { write: (part) => (text += part) }, env: { FORCE_COLOR: '1' }, root: '/' };
   const lesson = { key: '02-cluster-fork', number: 2, title: 'A title', needs: [] };
@@ -72,7 +72,7 @@ test('a report has none of them but those of its own colours', () => {
   assert.ok(text.length < 3_000);
 });
 
-test('a path that steers is shown in a wrong usage, and in the head of a check', async () => {
+test('a path with escapes is shown safely in a usage error, and in the head of a check', async () => {
   const root = makeRoot();
   const nowhere = await forkshop(root, ['check', '--in', `/nowhere${CLEAR}`]);
   assert.equal(nowhere.code, 2);

@@ -1,4 +1,4 @@
-// Verifies that watching a folder goes on when it breaks: Node 20 fails on folders that go while it looks into them.
+// Verifies that watching a folder survives an error: Node 20 fails on folders that vanish while it reads them.
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { watchRecursive } from '../lib/common/watch-recursive.js';
 import { until } from './nothing-left.js';
 
-test('a watcher that breaks is replaced, whether at once or later, and the change is told', async (t) => {
+test('a broken watcher is replaced, at once or later, and the change is reported', async (t) => {
   const real = fs.watch;
   t.after(() => {
     fs.watch = real;

@@ -1,5 +1,5 @@
-// Verifies what an X-ray draws, without a page: the sides of a comparison, labels that find room, queues over time, the dead,
-// and every recording's last frame; and that a stage tells the end of processes that nobody else can tell.
+// Verifies what an X-ray draws, without a page: the sides of a comparison, labels that find room, queues over time, exited
+// processes, and every recording's last frame; and that a stage reports exits that no other process can report.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ function twoPrograms(at) {
 }
 
 describe('the story of an X-ray', () => {
-  test('two programs that are asked one after the other are sides of a comparison; at once they are not', () => {
+  test('two programs that are asked in turn are sides of a comparison; concurrent ones are not', () => {
     const [one, two] = sidesOf(twoPrograms(500));
     assert.deepEqual([nameOf(one.root), one.fromMs, one.toMs], ['one', 20, 90]);
     assert.deepEqual([nameOf(two.root), two.fromMs, two.toMs], ['two', 500, 560]);
@@ -79,7 +79,7 @@ describe('the story of an X-ray', () => {
     assert.equal(starts[0], starts[1], 'both begin at 0');
   });
 
-  test('a chart that is told with its time is a curve, which keeps the peak', () => {
+  test('a chart whose points have a time is a curve, which keeps the peak', () => {
     const chart = (/** @type {number} */ t, /** @type {number} */ value) => ({
       chart: { name: 'waiting', label: 'Waiting', most: 5, t, rows: [{ name: 'one', value }] },
     });
@@ -91,7 +91,7 @@ describe('the story of an X-ray', () => {
     assert.equal(String(line?.at.points).split(' ').length, 3);
   });
 
-  test('a process is called as it is told, and an end without a code is told as such', () => {
+  test('a process keeps the name in its event, and an exit without a code is described', () => {
     const events = [
       { t: 1, pid: 1, what: 'start', role: 'primary', as: 'server.js' },
       { t: 2, pid: 2, ppid: 1, what: 'start', role: 'primary', as: 'server.js' },
@@ -105,7 +105,7 @@ describe('the story of an X-ray', () => {
     assert.equal(endOf({ code: null, signal: 'SIGKILL' }), 'SIGKILL');
   });
 
-  test('a request whose process died is lost, one that is under way is hatched', () => {
+  test('a request whose process crashed is lost, a request in flight is hatched', () => {
     const events = [
       { t: 1, pid: 1, what: 'start', role: 'primary' },
       { t: 2, pid: 2, what: 'start', role: 'primary' },
@@ -124,13 +124,13 @@ describe('the story of an X-ray', () => {
     );
   });
 
-  test('the axis grows in steps, and holds what has to be shown', () => {
+  test('the axis grows in steps to hold all marks', () => {
     assert.equal(spanFor(601), 1_000);
     assert.equal(spanFor(600), 600);
     assert.ok(spanFor(25_000) >= 25_000);
   });
 
-  test('the axis takes wider steps when its words lack room', () => {
+  test('the axis takes wider steps if its labels lack room', () => {
     const ticks = (/** @type {number} */ zoom) =>
       arrange(twoPrograms(20), {
         height: 420,
@@ -165,7 +165,7 @@ describe('labels', () => {
     ...more,
   });
 
-  test('the second takes another spot, its short form, or none', () => {
+  test('the second label takes another spot, its short form, or none', () => {
     const free = { x: 10, y: 80 };
     const spots = [{ x: 10, y: 50 }, free];
     const place = (/** @type {object} */ more) =>
@@ -186,7 +186,7 @@ describe('labels', () => {
   });
 });
 
-test('a start-up is drawn as one, up to the moment that ends it, or the end of the process', () => {
+test('a start-up is drawn up to the moment that ends it, or to the exit of the process', () => {
   const start = { what: 'start', role: 'primary' };
   const story = storyOf([
     { origin: 0 },
@@ -211,7 +211,7 @@ test('a start-up is drawn as one, up to the moment that ends it, or the end of t
   assert.ok(marks.some(({ layer, text }) => layer === 'legend' && text === 'starts up'));
 });
 
-test('no words lie on a moment that decided, nor on its number', () => {
+test('no label covers a moment that decided, nor its number', () => {
   const events = [
     { t: 0, pid: 1, what: 'start', role: 'primary' },
     { t: 300, pid: 1, what: 'exit', code: 1 },
@@ -242,7 +242,7 @@ test('no words lie on a moment that decided, nor on its number', () => {
   );
 });
 
-test('every recording: each process has its lane and its name, and nothing is outside', () => {
+test('every recording: each process has its lane and its name, and nothing lies outside', () => {
   const files = readdirSync(join(rootFolder, 'slides'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /recordings.[\w-]+\.json$/.test(file) && !/spot-/.test(file))
     .sort();
@@ -273,7 +273,7 @@ describe('the stage', () => {
     return sent;
   }
 
-  test('the end of those whom nobody is left to tell of is told', async () => {
+  test('reports the exit of processes that no parent is left to report', async () => {
     /** @type {number[]} */
     let pids = [];
     const sent = await performed({
@@ -282,7 +282,7 @@ describe('the stage', () => {
         const program = await launch('solutions/02-cluster-fork/server.js', { env });
         await program.ready(2);
         pids = [program.pid ?? 0, ...forksOf(program.events).map(({ workerPid }) => workerPid)];
-        program.kill(pids[0], 'SIGSTOP'); // it tells of nobody any more
+        program.kill(pids[0], 'SIGSTOP'); // it reports no exits any more
         for (const pid of pids.toReversed()) program.kill(pid, 'SIGKILL');
         await until('all are gone', () => program.survivors().length === 0, limitMs(5));
         assert.deepEqual(exitsOf(program.events), []);
@@ -293,7 +293,7 @@ describe('the stage', () => {
     for (const pid of pids) assert.equal(story.processes.get(pid)?.signal, 'SIGKILL');
   });
 
-  test('requests that fail against the story make it an error, those of the story do not', async () => {
+  test('requests that fail against the story make it an error, expected failures do not', async () => {
     /** @type {(stage: import('../lib/deck/perform-demo.js').Stage) => Promise<void>} */
     const act = async ({ ask }) => void (await ask('http://127.0.0.1:1/'));
     const [end] = (await performed({ perform: act })).slice(-1);
@@ -303,7 +303,7 @@ describe('the stage', () => {
   });
 });
 
-test('the preflight names what is missing, and a busy machine', () => {
+test('the preflight names missing tools, and a busy machine', () => {
   const demo = { name: 'one', title: 'One', perform: async () => {} };
   const found = preflight([demo, { ...demo, name: 'two', isPrepared: () => false }]);
   assert.deepEqual([found.obstacles, Object.keys(found.unprepared)], [{}, ['two']]);

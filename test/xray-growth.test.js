@@ -1,4 +1,4 @@
-// Verifies what is said of things that grow with each request, and of one worker that gets nearly all: on events and counts
+// Verifies findings on things that grow with each request, and on one worker that gets nearly all: on events and counts
 // written by hand. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ function grown({ events = beatsOf(() => ({})), counts }) {
   return growthsOf({ events, descriptors, ...load });
 }
 
-test('what is left open by requests grows in each part of the load, and stays', () => {
+test('handles that requests leave open grow in each part of the load, and stay', () => {
   assert.deepEqual(grown({ counts: (index) => 20 + index * 5 }), [
     { pid: 7, requests: 200, of: 'descriptors', from: 20, to: 215, times: 3 },
   ]);
@@ -44,7 +44,7 @@ test('what is left open by requests grows in each part of the load, and stays', 
   assert.deepEqual(grown({ counts: (index) => 20 + index }), [], 'by few of the requests');
 });
 
-test('listeners for one event that grow with the requests', () => {
+test('listeners for one event grow with the requests', () => {
   const some = (/** @type {number} */ index) => ({ listeners: 11 + index * 5, crowded: 'drain' });
   assert.deepEqual(grown({ events: beatsOf(some) }), [
     { pid: 7, requests: 200, of: 'listeners', from: 11, to: 206, times: 3, event: 'drain' },
@@ -53,7 +53,7 @@ test('listeners for one event that grow with the requests', () => {
   assert.deepEqual(grown({ events: beatsOf(() => many) }), [], 'many, and no more');
 });
 
-test('memory that grows evenly, and is alive after collections of garbage', () => {
+test('memory grows evenly, and is alive after garbage collections', () => {
   const rssOf = (/** @type {number} */ index) => (50 + index * 3) * MB;
   /** @param {Record<number, number>} alive  in MB, by index */
   const beats = (alive, rss = rssOf) =>
@@ -79,7 +79,7 @@ const factsWith = (more) =>
     ...more,
   });
 
-test('what grows is one finding for each kind; what waits for its answer is held rightly', () => {
+test('each kind of growth is one finding; data kept for a pending answer is held rightly', () => {
   const growth = { pid: 7, requests: 200, of: 'descriptors', from: 20, to: 215, times: 3 };
   const listeners = { ...growth, of: 'listeners', event: 'drain' };
   const both = factsWith({ growths: [growth, { ...growth, pid: 8, to: 300 }, listeners] });
@@ -87,7 +87,7 @@ test('what grows is one finding for each kind; what waits for its answer is held
   assert.deepEqual(
     found.map(({ says }) => says),
     [
-      'Requests leave files or connections open: 20 became 300, also when all were answered.',
+      'Requests leave files or connections open: 20 became 300, even after all were answered.',
       "Requests leave listeners for 'drain' on one and the same object: 20 became 215.",
     ],
   );
@@ -106,7 +106,7 @@ const worker = { ppid: 1, name: 'server.js', isNode: true, role: 'worker', given
 const workersWith = (/** @type {Record<string, any>[]} */ ...some) =>
   some.map((one, index) => ({ ...worker, pid: 7 + index, worker: index + 1, ...one }));
 
-test('one of several alike that executed nearly all is looked at again', () => {
+test('of several similar processes, the busiest is looked at again', () => {
   const uneven = (/** @type {Record<string, any>[]} */ ...some) =>
     unevenOf(factsWith({ processes: workersWith(...some) }));
   const [all, none] = [{ requests: 190 }, { requests: 0 }];
@@ -116,15 +116,19 @@ test('one of several alike that executed nearly all is looked at again', () => {
   assert.equal(uneven(all), undefined, 'alone');
   assert.equal(uneven(all, { ...none, given: 6 }), undefined, 'it may have another job');
   assert.equal(uneven(all, { ...none, name: 'mail.js' }), undefined, 'it has another job');
-  assert.equal(uneven(all, { ...none, endMs: 20 }), undefined, 'it has ended');
+  assert.equal(uneven(all, { ...none, endMs: 20 }), undefined, 'it has exited');
   assert.equal(uneven({ ...all, listenedMs: 20 }, { ...none, listenedMs: 20 }), undefined, 'idle');
-  assert.equal(uneven({ requests: 40 }, none), undefined, 'too few to tell');
+  assert.equal(uneven({ requests: 40 }, none), undefined, 'too few for a finding');
   const child = { role: 'process', given: undefined };
-  assert.equal(uneven({ ...all, ...child }, { ...none, ...child }), undefined, 'nobody knows');
+  assert.equal(
+    uneven({ ...all, ...child }, { ...none, ...child }),
+    undefined,
+    'the number is unknown',
+  );
   assert.equal(uneven({ ...all, ...child }, { ...few, ...child })?.own, 190);
 });
 
-test('it is a finding when many clients at once, from many addresses, get the same one', () => {
+test('it is a finding if many clients at once, from many addresses, get the same process', () => {
   const spread = { pid: 7, peers: [7, 8], requests: 192, own: 190 };
   const found = (/** @type {Record<string, number>} */ more) =>
     findingsOf(
@@ -143,7 +147,7 @@ test('it is a finding when many clients at once, from many addresses, get the sa
   assert.deepEqual(found({}), [], 'this system has one address only');
 });
 
-test('requests that failed, and that no finding explains, are no acquittal', () => {
+test('failed requests that no finding explains do not acquit the server', () => {
   const { report } = factsWith({});
   const left = (/** @type {number} */ timeout, /** @type {any[]} */ ...found) =>
     unexplained(factsWith({ report: { ...report, errors: { timeout } } }), found);

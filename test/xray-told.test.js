@@ -1,4 +1,4 @@
-// Verifies what is made of an X-ray and of the peers' results: the page in one file, the choice of a number of workers,
+// Verifies what an X-ray's and the peers' results become: the page in one file, the choice of a number of workers,
 // EVIDENCE.md. Pure: nothing is started.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -41,7 +41,7 @@ test('the page of an X-ray needs no other file, and no text in it becomes markup
   }
 });
 
-test('the fewest workers are chosen than which no more are surely faster', () => {
+test('chooses the fewest workers than which no larger number is surely faster', () => {
   const rates = (/** @type {number[][]} */ ...all) =>
     Object.fromEntries(all.map((some, index) => [`${2 ** index} workers`, some]));
   const flat = rates([100, 101, 99, 100], [200, 199, 201, 200], [202, 198, 203, 199]);
@@ -52,7 +52,7 @@ test('the fewest workers are chosen than which no more are surely faster', () =>
   assert.equal(chosen([1, 2, 4], vague), undefined);
 });
 
-test('what scaling told is said with its intervals, or that the number was not obeyed', () => {
+test('scaling is reported with its intervals, or with the number that was not obeyed', () => {
   const ratio = { value: 1.98, low: 1.9, high: 2.05 };
   const steps = [
     { asked: 1, serve: 1, perSecond: 60, ratio: { value: 1, low: 1, high: 1 }, ceiling: 1 },
@@ -64,10 +64,10 @@ test('what scaling told is said with its intervals, or that the number was not o
   assert.match(choice, /^It would choose 2, the most that were tried/);
   assert.match(scaleSection({ ...scaled, choice: 1 }, 'x').adds?.[1] ?? '', /choose 1: more are/);
   const [says] = scaleSection({ ...scaled, isObeyed: false }, 'x').says ?? [];
-  assert.match(says, /not as many as asked for: 1 with W=1, 2 with W=2\. .*--workers-env/);
+  assert.match(says, /not the requested one: 1 with W=1, 2 with W=2\. .*--workers-env/);
 });
 
-test('a reload by a command is told by that command, and by how it failed', () => {
+test('a reload by a command names that command, and how it failed', () => {
   const none = { fresh: 0, kept: 0 };
   const trial = {
     ...{ kind: /** @type {const} */ ('reload'), command: 'pm2 reload shop', atMs: 2, zeroMs: 1 },
@@ -77,7 +77,7 @@ test('a reload by a command is told by that command, and by how it failed', () =
   const [what, ...says] = trialSection(trial, 'x').says ?? [];
   assert.match(what, /^`pm2 reload shop`, with 10 requests/);
   assert.deepEqual(says, [
-    'None was lost.',
+    'No request was lost.',
     'The command exited with code 1: no such process.',
     '0 of 2 were replaced.',
   ]);
@@ -85,7 +85,7 @@ test('a reload by a command is told by that command, and by how it failed', () =
   assert.equal(finding.evidence[0], '`pm2 reload shop` at 0.00 s');
 });
 
-test('several reloads have a row each, and what was lost is said in sum', () => {
+test('several reloads have a row each, and losses are summed up', () => {
   const both = (/** @type {number} */ fresh, /** @type {number} */ kept) => ({ fresh, kept });
   const each = [0, 3].map((kept, index) => ({
     ...{ atMs: 10 + index * 2_000, tookMs: 1_200 + index * 300 },
@@ -115,7 +115,7 @@ test('several reloads have a row each, and what was lost is said in sum', () => 
   assert.equal(last.at(-1), 'Reload 2 did not replace all 2, so it was the last.');
 });
 
-test('EVIDENCE.md says what was measured, what was not and why, and under which conditions', () => {
+test('EVIDENCE.md lists its measurements, its gaps with reasons, and its conditions', () => {
   const interval = { value: 2, low: 1.9, high: 2.1 };
   const speedup = { ...interval, ceiling: 2, errors: 0, windows: 8 };
   const rates = { controlPerSecond: 90, candidatePerSecond: 180 };
@@ -162,10 +162,10 @@ test('EVIDENCE.md says what was measured, what was not and why, and under which 
     page,
     /^\| pm2 \| 20 \| 3\.00 \[2\.90 to 3\.10\] \| 22 of 1000 \[1\.46 to 3\.31 %\] \| – \|$/m,
   );
-  assert.match(page, /^## What could not be told\n\n- pm2, reload: it \| broke$/m);
+  assert.match(page, /^## What could not be measured\n\n- pm2, reload: it \| broke$/m);
 });
 
-/** What the Trace Event Format demands of an event of each phase. @type {Record<string, (event: any) => boolean>} */
+/** The Trace Event Format's demands on an event of each phase. @type {Record<string, (event: any) => boolean>} */
 const PHASES = {
   M: ({ name, args }) => name === 'process_name' && typeof args.name === 'string',
   X: ({ dur }) => Number.isFinite(dur) && dur >= 0,
@@ -174,7 +174,7 @@ const PHASES = {
   i: ({ s }) => ['g', 'p', 't'].includes(s),
 };
 
-test('a trace is as the Trace Event Format demands, and has as many of each as the timeline', () => {
+test('a trace follows the Trace Event Format, and has the same number of events of each kind as the timeline', () => {
   const at = (/** @type {number} */ t, /** @type {string} */ what, more = {}) => ({
     ...{ t, pid: 7, what, ...more },
   });

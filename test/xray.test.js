@@ -22,7 +22,7 @@ import { Watched, until } from './nothing-left.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/xray');
 
-test('in a terminal: who runs, who listens, and the finding with its lesson, in 80 columns', async (t) => {
+test('in a terminal: the processes, the listeners, and the finding with its lesson, in 80 columns', async (t) => {
   const env = { INIT_CWD: fixtures, PORT: String(await reservePort()) };
   const folder = mkdtempSync(join(tmpdir(), 'forkshop-xray-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ test('in a terminal: who runs, who listens, and the finding with its lesson, in 
   assert.equal(code, 1);
   assert.match(
     readFileSync(html, 'utf8'),
-    /<h1>X-ray of crashes\.js<.*<b>One process ended while/s,
+    /<h1>X-ray of crashes\.js<.*<b>One process exited while/s,
   );
   assert.ok(stdout.indexOf('One finding') < stdout.indexOf('Processes'), 'findings come first');
   assert.match(
@@ -50,7 +50,7 @@ test('in a terminal: who runs, who listens, and the finding with its lesson, in 
   );
 });
 
-test('a command that ends, or is not there, is told with what it printed', async () => {
+test('a command that exits, or does not exist, is reported with its output', async () => {
   const ended = await forkshop(rootFolder, ['xray', '--', 'sh', '-c', 'echo no database; exit 7']);
   assert.equal(ended.code, 3);
   assert.match(
@@ -91,7 +91,7 @@ test('a file that cannot be written at the end costs no finding', async (t) => {
   assert.deepEqual(readdirSync(folder), [], 'no half of a file is left');
 });
 
-test('a server that prints too much is told to, and is not blamed for its address', async () => {
+test('a server that prints too much is reported rather than blamed for its address', async () => {
   const floods = `const line = 'x'.repeat(1e6);
     require('http').createServer((request, response) => response.end()).listen(0, '127.0.0.1', () => {
       for (let times = 0; times < 70; times += 1) require('fs').writeSync(1, line);
@@ -99,11 +99,11 @@ test('a server that prints too much is told to, and is not blamed for its addres
   const argv = ['xray', '--seconds', '1', '--', process.execPath, '-e', floods];
   const { code, stdout } = await forkshop(rootFolder, argv);
   assert.equal(code, 3);
-  assert.match(stdout, /It was ended: it printed more than 64 MB\./);
+  assert.match(stdout, /It was stopped: it printed more than 64 MB\./);
   assert.doesNotMatch(stdout, /does not answer/);
 });
 
-test('what cannot be meant is refused', async () => {
+test('invalid options are refused', async () => {
   const cases = {
     'Name the server': [],
     'There is no file': ['nowhere.js'],
@@ -172,7 +172,7 @@ test('method, headers and body are sent, by both kinds of load', async (t) => {
   assert.deepEqual([...seen], ['POST tea open', 'POST tea closed']);
 });
 
-test('every client is counted: those never served, and those of streams that our clients end', async (t) => {
+test('every client is counted, including those never served and those of streams that our clients end', async (t) => {
   let count = 0;
   const places = new Set();
   const server = http.createServer(({ url, socket }, response) => {
@@ -203,7 +203,7 @@ test('every client is counted: those never served, and those of streams that our
   }
 });
 
-test('every experiment that a finding names is there', async () => {
+test('every experiment that a finding names exists', async () => {
   const folder = join(rootFolder, 'lib/xray/report');
   const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
   const text = files.join('\n');
@@ -219,7 +219,7 @@ test('every experiment that a finding names is there', async () => {
   }
 });
 
-test('the environment is the user’s own, without what npm put there', () => {
+test('the environment is the user’s own, without the additions of npm', () => {
   const own = {
     HOME: '/home/me',
     NODE_ENV: 'production',
@@ -245,7 +245,7 @@ const beats = (from, to) =>
     ...{ t: from + index * 20, pid: 1, what: 'beat', late: 0, elu: 0 },
   }));
 
-test('a silence is told with its request, and without the time that the process waited for a core', () => {
+test('a silence is reported with its request, and without the time that the process waited for a core', () => {
   const events = [
     ...beats(0, 100),
     { t: 100, pid: 1, what: 'request', client: 5, method: 'GET', url: '/slow?id=1' },
@@ -267,7 +267,7 @@ test('a silence is told with its request, and without the time that the process 
   );
 });
 
-test('workers that are replaced at once, again and again, are a finding; with a pause they are none', () => {
+test('workers that are replaced at once, again and again, are a finding; with a pause they are not', () => {
   const run = (/** @type {number} */ pauseMs) =>
     Array.from({ length: 8 }, (_, index) => index * 500).flatMap((t) => [
       { t, pid: 1, what: 'worker-exit', code: 1, signal: null, workerPid: t },
@@ -280,7 +280,7 @@ test('workers that are replaced at once, again and again, are a finding; with a 
   assert.deepEqual(crashLoops(run(200), 0), []);
 });
 
-/** A server of two workers that has answered all, and one thing about it. @param {Record<string, any>} more */
+/** A server of two workers that has answered every request, and one deviation. @param {Record<string, any>} more */
 function factsWith({ report, processes, ...more }) {
   const worker = {
     ppid: 1,
@@ -308,7 +308,7 @@ function factsWith({ report, processes, ...more }) {
   });
 }
 
-test('what is found in facts, and what a busy machine or its owner may have meant', () => {
+test('facts become findings, unless a busy machine or the owner may have caused them', () => {
   const ids = (/** @type {any[]} */ some) => some.map(({ id }) => id);
   const found = (/** @type {Record<string, any>} */ more) =>
     ids(sift(findingsOf(factsWith(more))).findings);
@@ -323,7 +323,7 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   assert.deepEqual(found({ silences: [long, long] }), [], 'twice is not often');
   assert.deepEqual(found({ silences: Array(9).fill({ ...silence, ms: 60 }) }), [], 'short ones');
   const most = { silences: Array(250).fill(long), starved: 0.5 };
-  assert.deepEqual(found(most), ['blocks'], 'most requests, on a busy machine, too');
+  assert.deepEqual(found(most), ['blocks'], 'most requests, even on a busy machine');
   const few = { ...most, silences: Array(9).fill(long) };
   assert.deepEqual([found(few), open(few)], [[], ['blocks']], 'the machine was busy');
   const once = { silences: [{ ...silence, ms: 3_000 }] };
@@ -342,14 +342,14 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   const other = { listenedMs: undefined, name: 'jobs.js' };
   assert.deepEqual(found({ processes: { 3: other } }), [], 'it has another job');
   const mailer = { listenedMs: undefined, given: 7 };
-  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may tell it so');
+  assert.deepEqual(found({ processes: { 3: mailer } }), [], 'its environment may configure that');
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGKILL' } } }), ['crash']);
   assert.deepEqual(found({ processes: { 3: { endMs: 300, signal: 'SIGTERM' } } }), [], 'asked to');
   assert.deepEqual(found({ report: { errors: { ECONNRESET: 2, timeout: 1 } } }), ['lost']);
   const limit = { report: { statuses: { 200: 400, 503: 100 } } };
   const closed = { load: { ...factsWith({}).load, isOpen: false } };
   assert.deepEqual(found(limit), ['errors']);
-  assert.deepEqual(open({ ...limit, ...closed }), ['errors'], 'to many at once it may be meant');
+  assert.deepEqual(open({ ...limit, ...closed }), ['errors'], 'to many at once it may be intended');
   const left = {
     processes: { 3: { endMs: 300, code: 0 } },
     report: { errors: { ECONNREFUSED: 9 } },
@@ -360,7 +360,7 @@ test('what is found in facts, and what a busy machine or its owner may have mean
   ]);
 });
 
-test('a worker that was forked in the last moment is not said to be something other than Node.js', () => {
+test('a worker forked at the last moment is not mistaken for something other than Node.js', () => {
   const late = { isNode: false, listenedMs: undefined, requests: 0 };
   const report = { latencyMs: { p50: 1, p90: 1, p99: 1, max: 1 } };
   const facts = { otherPorts: [], holders: [], processes: { 3: late }, report };
@@ -369,7 +369,7 @@ test('a worker that was forked in the last moment is not said to be something ot
   assert.doesNotMatch(words, /not Node\.js|into Node\.js only/);
 });
 
-test('what a trial finds: losses, and not what nobody could have saved', () => {
+test('a trial finds losses, but not requests that could not have been saved', () => {
   const lost = { fresh: 2, kept: 20 };
   const trial = {
     ...{ pid: 7, signal: 'SIGHUP', atMs: 1500, zeroMs: 500, sent: { fresh: 700, kept: 700 }, lost },
@@ -405,10 +405,10 @@ test('what a trial finds: losses, and not what nobody could have saved', () => {
     tookMs: undefined,
     servers: 2,
   };
-  assert.match(String(trialFindings(ignored)[0].doubt), /was not seen/);
+  assert.match(String(trialFindings(ignored)[0].doubt), /are unknown/);
 });
 
-test('processes that stand still: what they do, and that they are not acquitted', () => {
+test('stopped processes are described rather than acquitted', () => {
   const hang = {
     pid: 2,
     fromMs: 2_000,
@@ -435,7 +435,7 @@ test('processes that stand still: what they do, and that they are not acquitted'
   );
 });
 
-test('clients that are never taken, a primary without time, and far more workers than cores', () => {
+test('clients that are never accepted, a primary without CPU time, and far more workers than cores', () => {
   const found = (/** @type {Record<string, any>} */ more) =>
     findingsOf(factsWith(more)).map(({ id, doubt }) => (doubt ? `${id}?` : id));
   const report = { errors: { timeout: 10 } };
@@ -468,14 +468,14 @@ test('clients that are never taken, a primary without time, and far more workers
   );
 });
 
-test('of a server that failed in more than one of a hundred requests nothing good is said', () => {
+test('a server that failed more than one in a hundred requests gets no praise', () => {
   const half = { report: { errors: { timeout: 6 }, statuses: { 200: 494 } }, seen: 0 };
   assert.deepEqual(findingsOf(factsWith({})), []);
   for (const more of [{}, { starved: 0.9 }, { processes: { 3: { unanswered: 6 } } }])
     assert.ok(findingsOf(factsWith({ ...half, ...more })).length > 0);
 });
 
-test('a program is at rest when each event loop has turned since the last that started', () => {
+test('a program is at rest when each event loop has turned since the last process started', () => {
   const start = { t: 0, pid: 1, what: 'start', ppid: 0, role: 'primary' };
   const listens = { t: 5, pid: 1, what: 'listening', port: 80 };
   assert.equal(isAtRest([start, listens, ...beats(10, 100)]), false);
@@ -484,7 +484,7 @@ test('a program is at rest when each event loop has turned since the last that s
   assert.equal(isAtRest([start, listens, worker, ...beats(10, 700)]), false);
 });
 
-test('in a trace no silence overlaps the next of its process, for whose lane there is one at a time', () => {
+test('in a trace the silences of one process do not overlap, since its lane holds one at a time', () => {
   const silences = [
     { pid: 7, fromMs: 10, ms: 120 },
     { pid: 8, fromMs: 50, ms: 60 },
@@ -501,7 +501,7 @@ test('in a trace no silence overlaps the next of its process, for whose lane the
   );
 });
 
-test('a trace has a lane for each process, and each request once begun and once ended', () => {
+test('a trace has a lane for each process, and each request begins once and ends once', () => {
   const events = [
     { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },
     { t: 11, pid: 7, what: 'request', client: 5, method: 'GET', url: '/a?b' },

@@ -1,7 +1,7 @@
 // How many small changes of a solution its check finds: node bench/mutants/mutants.js [LESSON|all] [MOST] [--again FILE].
-// Each mutant is judged until the first task is not done. What survives is either harmless, and stands in harmless.yml with the
-// reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
-// --again judges only those that FILE lists, the output of an earlier run.
+// Each mutant is judged until the first task that is not done. A survivor is either harmless, and listed in harmless.yml with
+// the reason, or a hole in the check. It wants an idle machine, and takes some minutes a lesson; MOST takes a sample, and
+// --again judges only the mutants that FILE lists, the output of an earlier run.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -53,7 +53,7 @@ await runner.close();
 rmSync(home, { recursive: true, force: true });
 process.exit();
 
-/** Of the lines that are a learner's: those that stand in the starter, too, are given. */
+/** Keeps the lines that a learner writes: lines that are in the starter as well are given. */
 async function makeMutants(key) {
   const [folder, starter] = ['solution', 'starter'].map((room) =>
     join(rootFolder, lessonPaths(key)[room]),
@@ -71,7 +71,7 @@ const linesOf = (file) =>
     .split('\n')
     .map((line) => line.trim());
 
-/** Is it among those that an earlier run has listed? */
+/** Has an earlier run listed it? */
 function isListed(key, mutant) {
   return !earlier || earlier.includes(show(changeOf(key, mutant)));
 }

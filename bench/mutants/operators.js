@@ -1,5 +1,5 @@
 /**
- * Small changes to a program: those of StrykerJS's instrumenter, and some of our own, which touch what a cluster is made of:
+ * Small changes to a program: the operators of StrykerJS's instrumenter, and some of our own for the parts of a cluster:
  * numbers, names of events and signals, awaits and their order, the options of a call.
  *
  * @typedef {object} Mutant

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockFor, spinFor } from '../../lessons/work.js';
 
-/** What a path asks for. @param {string} path @returns {Promise<string>} */
+/** The answer for a path. @param {string} path @returns {Promise<string>} */
 export async function work(path) {
   if (path === '/block') blockFor(10);
   else if (path === '/spin') return `${spinFor(5)}\n`;

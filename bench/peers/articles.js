@@ -1,6 +1,6 @@
 /**
  * The tables of the two articles from which the workshop grew, measured again: 100 clients that wait for their answers, and
- * 200 requests a second whatever comes back. The articles' tools were Siege and vegeta; the load here is our own.
+ * 200 requests a second regardless of the answers. The articles' tools were Siege and vegeta; the load here is our own.
  *
  * @typedef {object} Closed  one row of the first
  * @property {string} name

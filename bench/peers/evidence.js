@@ -1,6 +1,6 @@
 /**
- * EVIDENCE.md from what was measured. Pure: results in, Markdown out. What could not be measured is said, and no cell is
- * filled by anything but a result.
+ * EVIDENCE.md from measurements. Pure: results in, Markdown out. It names what could not be measured, and no cell is
+ * filled from anything but a result.
  *
  * @typedef {import('./measure.js').Result} Result
  * @typedef {import('./measure.js').Lost} Lost
@@ -12,7 +12,7 @@
  * @property {number} minutes  that it took
  * @property {import('../../lib/measure/conditions.js').Conditions} conditions
  * @property {number} memoryGb
- * @property {string} [disturbance]  what could have spoilt it
+ * @property {string} [disturbance]  a possible disturbance
  * @property {import('./measure.js').Amounts} amounts
  * @property {Result[]} results
  * @property {{ closed: import('./articles.js').Closed[], open: Record<string, import('../../lib/measure/load-report.js').Measured> }} [articles]
@@ -62,9 +62,9 @@ function head({ command, date, minutes, conditions, memoryGb, disturbance }) {
 
 /** @param {Evidence} evidence */
 const who = ({ results, amounts }) => [
-  `## Who is here`,
+  `## The peers`,
   '',
-  `Each with ${amounts.workers} processes that serve (N).`,
+  `Each with ${amounts.workers} serving processes (N).`,
   '',
   ...table(
     ['', 'what it is', 'version'],
@@ -89,8 +89,8 @@ function throughput(results, { amounts }) {
   return [
     '## Throughput',
     '',
-    'How many times the requests a second of one process, measured in the same minute. Work that blocks takes 10 ms and no',
-    `CPU; its ceiling is N = ${amounts.workers}. CPU work is a fixed count; its ceiling is what as many spinning threads got, in the`,
+    'How many times the requests a second of one process, measured in the same minute. Blocking work takes 10 ms and no',
+    `CPU; its ceiling is N = ${amounts.workers}. CPU work is a fixed count; its ceiling is what the same number of spinning threads got, in the`,
     'same rounds. Requests a second are from one process to N, on kept connections.',
     '',
     ...table(
@@ -104,8 +104,8 @@ function throughput(results, { amounts }) {
 const memory = (results) => [
   '## Memory',
   '',
-  'Of all processes together, under 200 requests a second, in MB. PSS counts of what is shared each one’s part, USS only',
-  'what a process has for itself.',
+  'All processes together, under 200 requests a second, in MB. PSS counts each process’s part of shared memory, USS only',
+  'the memory that is not shared.',
   '',
   ...table(
     ['', 'processes', 'PSS', 'USS'],
@@ -123,7 +123,7 @@ const kills = (results, { amounts }) => [
   '## A worker is killed',
   '',
   `SIGKILL under 200 requests a second, half of them on fresh connections and half on kept ones, ${often(amounts.trials)}, each with a new`,
-  'start: seconds until as many serve as before, and requests lost, that is, not answered within 3 s (9 s while others want the cores). What the killed process had begun nobody could have saved.',
+  'start: seconds until as many serve as before, and requests lost, that is, not answered within 3 s (9 s while others want the cores). Requests that the killed process had begun could not be saved.',
   '',
   ...table(
     ['', 'full capacity after, s', 'lost, fresh', 'lost, kept'],
@@ -145,8 +145,8 @@ const reloads = (results, { amounts }) => [
   '## A reload',
   '',
   `${amounts.reloads} or more, one after the other under the same traffic${amounts.reloadRequests > 0 ? `, until ${amounts.reloadRequests} requests were sent` : ''}.`,
-  'Lost: not answered, or begun by a process and answered only when repeated. The',
-  'share’s interval is Wilson’s. Who is not named has no reload of its own.',
+  'Lost: not answered, or begun by a process and answered only after a retry. The',
+  'share’s interval is Wilson’s. Peers without a reload are left out.',
   '',
   ...table(
     ['', 'reloads', 'each, s', 'lost, fresh', 'lost, kept'],
@@ -163,11 +163,11 @@ const reloads = (results, { amounts }) => [
 const stops = (results, { amounts }) => [
   '## A stop',
   '',
-  `SIGTERM to its first process under the same traffic, ${often(amounts.trials)}: seconds until it had ended, what it had begun and not`,
+  `SIGTERM to its first process under the same traffic, ${often(amounts.trials)}: seconds until it exited, requests begun and not`,
   'answered, and whether processes were left behind.',
   '',
   ...table(
-    ['', 'ended after, s', 'lost, fresh', 'lost, kept', 'left behind'],
+    ['', 'exited after, s', 'lost, fresh', 'lost, kept', 'left behind'],
     results.map(({ name, stop }) => {
       if (!stop) return [name, NONE, NONE, NONE, NONE];
       const never = stop.never > 0 ? `not within 10 s in ${stop.never} of ${stop.lost.times}` : '';
@@ -183,14 +183,14 @@ const often = (/** @type {number} */ times) => (times === 1 ? 'once' : `${times}
 
 function doubts(/** @type {Result[]} */ results) {
   const all = results.flatMap(({ name, doubts: own }) => own.map((one) => `- ${name}, ${one}`));
-  return all.length > 0 ? ['## What could not be told', '', ...all, ''] : [];
+  return all.length > 0 ? ['## What could not be measured', '', ...all, ''] : [];
 }
 
 /** @param {NonNullable<Evidence['articles']>} articles */
 const tables = ({ closed, open }) => [
   '## The articles, measured again',
   '',
-  'By our own load generators, which are no Siege and no vegeta (`npm run bench:vegeta` puts ours beside vegeta).',
+  'With our own load generators, not Siege and vegeta (`npm run bench:vegeta` puts ours beside vegeta).',
   '',
   'Robinson, Express with 10 to 20 ms of blocking work, Siege with 100 clients: 58.69 requests a second, and 188.72 with four',
   'workers. Here, 100 clients that ask again at once (Siege without `-b` thinks in between):',

@@ -1,12 +1,12 @@
 /**
- * Who is measured: each the same application, brought to several processes in its own way.
+ * The peers: the same application, brought to several processes in different ways.
  *
  * @typedef {object} Peer
  * @property {string} name
  * @property {string} about  how it is started, and what it is
  * @property {(place: { port: number, workers: number, folder: string }) => Promise<import('../../lib/xray/launch.js').Order>} order
- *   folder: one of its own, for what it writes
- * @property {(order: import('../../lib/xray/launch.js').Order) => Parameters<typeof import('../../lib/xray/reload.js').tryReload>[2]} [reload]  missing: it has none
+ *   folder: an empty one, for its files
+ * @property {(order: import('../../lib/xray/launch.js').Order) => Parameters<typeof import('../../lib/xray/reload.js').tryReload>[2]} [reload]  missing if it has no reload
  * @property {() => string | undefined} [obstacle]  why it cannot be measured here
  * @property {() => string} [version]
  */
@@ -49,12 +49,12 @@ export const control = {
   order: async (place) => orderOf(script('one.js'), place),
 };
 
-/** What takes longest comes first: when the time is up, little is left out. @type {Peer[]} */
+/** The slowest first, so that little is left out when the time is up. @type {Peer[]} */
 export const field = [
   {
     name: 'lesson 8',
     about:
-      'our solution of lesson 8, with this application; reload by SIGHUP; a worker that dies stays dead until then',
+      'our solution of lesson 8, with this application; reload by SIGHUP; a crashed worker is replaced only then',
     order: async (place) => orderOf(lesson8(), place),
     reload: byHangup,
   },
@@ -74,7 +74,7 @@ export const field = [
   },
   {
     name: 'cluster',
-    about: "Node.js's own module, with a new worker for each that ends",
+    about: "Node.js's own module, with a new worker for each that exits",
     order: async (place) => orderOf(script('cluster.js'), place),
   },
   {
@@ -95,13 +95,13 @@ export const field = [
   {
     name: 'throng',
     about:
-      "as its README shows it; it forks on 'disconnect', which may never come (lesson 5, Questions)",
+      "as its README shows it; it forks on 'disconnect', which may never be emitted (lesson 5, Questions)",
     order: async (place) => orderOf(script('throng.js'), place),
     version: versionOf('throng'),
   },
   {
     name: 'nginx',
-    about: 'nginx (max_fails=0) before N processes, each on a port of its own; reload one by one',
+    about: 'nginx (max_fails=0) before N processes, each on its own port; reload one by one',
     async order({ folder, ...place }) {
       const env = { NGINX_FILE: findTool('nginx') ?? '', NGINX_FOLDER: folder };
       return orderOf(script('nginx.js'), { ...place, env });
@@ -120,7 +120,7 @@ export const field = [
   },
   {
     name: 'reusePort',
-    about: 'N processes that listen on one port each by itself',
+    about: 'N processes, each with its own socket on one port',
     order: async (place) => orderOf(script('reuse-port.js'), place),
     obstacle: () =>
       major > 23 || (major === 23 && minor >= 1)
@@ -141,7 +141,7 @@ function lesson5() {
   return join(folder, 'server.js');
 }
 
-/** The solution of lesson 8, whose application is a file of its own. */
+/** The solution of lesson 8, whose application is in a separate file. */
 function lesson8() {
   const folder = join(copies, 'lesson-8');
   mkdirSync(folder, { recursive: true });

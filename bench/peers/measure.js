@@ -1,12 +1,12 @@
 /**
- * What is measured of each peer: throughput beside one process, memory, what is lost when a worker is killed, when it
- * reloads, when it is told to stop.
+ * Measures each peer: throughput beside one process, memory, and requests lost when a worker is killed, when it
+ * reloads, and when it is stopped.
  *
  * @typedef {import('../../lib/measure/stats.js').Interval} Interval
  * @typedef {import('../../lib/measure/speedup.js').Speedup} Speedup
  * @typedef {{ fresh: number, kept: number }} Both
  * @typedef {{ sent: Both, lost: Both, times: number }} Lost  of several trials together
- * @typedef {object} Result  of one peer; what is missing it has not, or it could not be told
+ * @typedef {object} Result  of one peer; a field is missing if it doesn't apply or couldn't be measured
  * @property {string} name
  * @property {string} about
  * @property {string} [version]
@@ -16,11 +16,11 @@
  * @property {Interval} [pssBytes]  of all its processes together
  * @property {Interval} [ussBytes]
  * @property {number} [processes]
- * @property {boolean} [isAlone]  one process, which nobody could replace
+ * @property {boolean} [isAlone]  one process, which no other can replace
  * @property {{ fullMs?: Interval, lost: Lost, never: number }} [kill]
  * @property {{ eachMs?: Interval, lost: Lost, wanted: number }} [reload]
  * @property {{ tookMs?: Interval, lost: Lost, left: number, never: number }} [stop]
- * @property {string[]} doubts  what could not be told, and why
+ * @property {string[]} doubts  what could not be measured, and why
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,14 +39,14 @@ import { control } from './field.js';
 /** @type {import('../../lib/xray/load.js').Plan} */
 const PLAN = { path: '/', method: 'GET', headers: {}, rate: 200, seconds: 1, timeoutMs: 3_000 };
 
-const RELOADS_MS = 90_000; // none begins after that
+const RELOADS_MS = 90_000; // no reload begins after that
 
 /**
  * @typedef {object} Amounts  how much of each; a quick run takes little
  * @property {number} workers
  * @property {number} trials  kills, and stops
  * @property {number} reloads  in a row, at least
- * @property {number} reloadRequests  more reloads follow until so many requests were sent
+ * @property {number} reloadRequests  more reloads follow until that many requests were sent
  * @property {number} blockingMs  no round of windows begins after that
  * @property {number} cpuMs
  * @property {number} untilMs  of performance.now(): nothing of a peer begins after that
@@ -86,9 +86,9 @@ function wordsOf(/** @type {any} */ error) {
   return [got, why].filter(Boolean).join(' ');
 }
 
-/** Starts it in a folder of its own, does something with it, and ends it. */
+/** Starts it in a new folder, calls the function, and stops it. */
 async function having(runner, peer, workers, work) {
-  const folder = mkdtempSync(join(runner.home, 'p-')); // PM2's socket is in it, whose path is short
+  const folder = mkdtempSync(join(runner.home, 'p-')); // short, since PM2's socket is in it
   try {
     const port = await reservePort(workers + 1);
     const order = await peer.order({ port, workers, folder });
@@ -103,7 +103,7 @@ async function having(runner, peer, workers, work) {
   }
 }
 
-/** Beside one process, in windows that take turns. */
+/** Compares it with one process, in alternating windows. */
 const throughput = (runner, peer, /** @type {Amounts} */ { workers, blockingMs, cpuMs }) =>
   having(runner, control, 1, (one) =>
     having(runner, peer, workers, async (up) => {
@@ -125,7 +125,7 @@ const throughput = (runner, peer, /** @type {Amounts} */ { workers, blockingMs, 
     }),
   );
 
-/** A worker is killed, then the whole is told to stop: several times, each with a new start. */
+/** Kills a worker, then stops the whole: several times, each with a new start. */
 async function killsAndStops(runner, peer, /** @type {Amounts} */ { workers, trials: times }) {
   const all = [];
   while (all.length < times) all.push(await having(runner, peer, workers, killAndStop));
@@ -151,7 +151,7 @@ async function killsAndStops(runner, peer, /** @type {Amounts} */ { workers, tri
 
 async function killAndStop(/** @type {import('../../lib/xray/launch.js').Up} */ up) {
   const doubts = /** @type {string[]} */ ([]);
-  /** What a busy machine does not let us tell leaves the rest as it is. */
+  /** A result that a busy machine leaves undecided becomes a doubt, and the rest stays. */
   const told = (/** @type {string} */ what, /** @type {Promise<Trial | undefined>} */ trial) =>
     trial.catch((error) => void doubts.push(`${what}: ${wordsOf(error)}`));
   await putUnderLoad(up.program, PLAN);
@@ -199,7 +199,7 @@ function lostIn(trials) {
   return { sent: sum('sent'), lost: sum('lost'), times: trials.length };
 }
 
-/** Of every process of the program, whatever it is. */
+/** The memory of every process of the program, including those that aren't Node.js. */
 function memoryOfAll(/** @type {import('../../lib/observe/program.js').Program} */ program) {
   const all = program.survivors().flatMap((pid) => memoryOf(pid) ?? []);
   const sum = (/** @type {'pssBytes' | 'ussBytes'} */ what) =>

@@ -1,7 +1,7 @@
 // The same application under every way to use several processes: `npm run bench:peers`. It installs its packages by itself
 // (bench/peers/package.json), takes about nine minutes, and writes EVIDENCE.md. It wants an idle machine.
 //   --only pm2,articles  measures only these, and prints them       --out FILE  writes it there
-//   --quick              short windows, to see that all of it works
+//   --quick              short windows, to see that everything works
 import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -104,7 +104,7 @@ async function measure() {
   say(out === undefined ? 'done' : `written to ${out}`);
 }
 
-/** We keep the cores busy ourselves: what else did, only the load before tells. */
+/** We keep the cores busy ourselves: only the load before reveals other users. */
 function whatDisturbed(conditions, { stealPercent, throttledMs }) {
   const { load, cores } = conditions;
   if (load > IDLE_LOAD * cores)

@@ -1,5 +1,5 @@
 /**
- * A program is at rest when each of its event loops has turned several times since the last event and none has more timers than
+ * A program is at rest when each of its event loops has turned several times since the last event, without more timers than
  * usual. Waiting for rest replaces a timeout, and doesn't depend on how busy the machine is.
  * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids that don't
  *   count, since they are frozen; turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn:
@@ -9,8 +9,7 @@ import { nowMs } from '../observe/clock.js';
 import { eventsOf, forksOf } from '../observe/timeline.js';
 import { aliveIn, hasExited, hasListened } from './cluster.js';
 
-/** @typedef {import('../observe/program.js').Program} Program */
-/** @typedef {import('../observe/timeline.js').Event} Event */
+/** @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/timeline.js').Event} Event */
 
 const BEAT_MS = 19; // a process reports every 20 ms, and its timers in every fifth report
 const REST_TURNS = 10;
@@ -77,7 +76,7 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
 
 /**
  * The fewest timers that a process has reported since it listens. A child that never listens sets its timers while it loads, so its
- * first report doesn't count; a primary has no timers of its own, so all its reports count.
+ * first report doesn't count; a primary sets none, so all its reports count.
  */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);

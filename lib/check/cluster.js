@@ -1,4 +1,4 @@
-/** What a run's events say about a cluster: which workers are alive, which serve, how each exited. */
+/** A cluster's state from a run's events: which workers are alive, which serve, how each exited. */
 import { hasPid } from '../observe/processes.js';
 import { eventsOf, exitsOf, forksOf, turnedMs } from '../observe/timeline.js';
 import { momentOf } from '../verdict/outcome.js';

@@ -1,6 +1,5 @@
 /**
  * The definitions of checks, loaded from their files.
- *
  * @typedef {import('./session.js').Definition} Definition
  */
 import { join } from 'node:path';
@@ -13,9 +12,7 @@ export const checkFile = (/** @type {string} */ root, /** @type {string} */ key)
 
 /**
  * Loads the definition that a check file exports. Node.js keeps the module, so a file is read once in a process.
- * @param {string} file  absolute path
- * @returns {Promise<Definition>}
- * @throws {Error}  when the file exports no check
+ * @param {string} file  absolute path @returns {Promise<Definition>} @throws {Error}  when the file exports no check
  */
 export async function loadCheck(file) {
   const { default: definition } = await import(pathToFileURL(file).href);

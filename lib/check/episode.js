@@ -11,8 +11,7 @@ import { get } from '../observe/client.js';
 import { forkedAfter } from './cluster.js';
 import { untilAtRest } from './at-rest.js';
 
-/** @typedef {import('../observe/program.js').Program} Program */
-/** @typedef {import('../observe/timeline.js').Event} Event */
+/** @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/timeline.js').Event} Event */
 
 const DEADLINE_MS = 10_000;
 const LEFT_MS = 3_000; // a worker whose channel has closed exits within milliseconds

@@ -48,7 +48,7 @@ export const obstacleTo = ({ needs }) =>
   needs && !findTool(needs) ? explainMissing(needs) : undefined;
 
 /**
- * Runs an experiment and ends all that it started.
+ * Runs an experiment and kills every program that it started.
  * @param {Experiment} experiment
  * @param {{ root: string, signal?: AbortSignal, onProgram?: (started: import('./programs.js').Started) => void }} options
  * @returns {Promise<Seen>} @throws {Stopped}  when the signal aborts it
@@ -58,7 +58,7 @@ export async function performExperiment(experiment, { root, signal, onProgram })
   if (obstacle) return { obstacle };
   const lab = createLab(root, { onProgram });
   const look = experiment.run(lab);
-  look.catch(() => {}); // after an abort it fails once its programs are ended
+  look.catch(() => {}); // after an abort it fails once its programs are killed
   const stop = whenAborted(signal);
   try {
     const { observed, because, asExpected } = await Promise.race([look, stop.aborted]);

@@ -1,4 +1,4 @@
-/** What an error in the middle of a check means: a program that exited, or a machine short of something, can look like any error. */
+/** Interprets an error in the middle of a check: a program that exited, or a machine short of something, can look like any error. */
 import { Stranger } from '../observe/program.js';
 import { Shortage, noteShortage, shortOf, shortageIn } from '../observe/shortage.js';
 import { explainNotReady, explainStranger } from '../verdict/startup-failure.js';
@@ -7,7 +7,7 @@ import { describeCrash } from '../verdict/thrown-errors.js';
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
-const EXPECTED = 'The program runs until the check ends it.';
+const EXPECTED = 'The program runs until the check stops it.';
 const OUTCOMES = [Broken, Undecided, Shortage];
 
 /** A demand threw this by mistake. Demands only judge what the looks saw, so no exit of a program is the reason. */
@@ -42,7 +42,7 @@ export function interpretError(error, { programs, shortage, factsOf }) {
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;
 }
 
-/** What the program, or its keeper, was short of. @returns {Shortage | undefined} */
+/** The shortage of the program, or of its keeper. @returns {Shortage | undefined} */
 function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
   if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');

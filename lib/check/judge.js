@@ -64,7 +64,6 @@ export function createJudge(session) {
   };
   return {
     allHold: () => records.size === declared.length && allHold(),
-    /** The first task with a promise that was judged and doesn't hold. */
     openTask: () =>
       declared.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
     overrun: () => overrun,

@@ -1,7 +1,6 @@
 /**
- * What an experiment works with: real programs under the probe, and load.
+ * The tools of an experiment: real programs under the probe, and load.
  * @typedef {import('../observe/program.js').Program} Program
- *
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; file: relative to its root
@@ -11,7 +10,7 @@
  * @property {() => ReturnType<typeof createOpenLoop>} openLoop  a load generator that sends on schedule
  * @property {import('../observe/runner.js').Runner} runner  of its programs
  * @property {boolean} isBrief  show in seconds what takes minutes
- * @property {() => Promise<number[]>} close  ends its programs; the lab starts nothing afterwards
+ * @property {() => Promise<number[]>} close  kills its programs; the lab starts nothing afterwards
  *
  * @typedef {object} Experiment  exported by checks/NN-slug/experiments.js
  * @property {string} name  kebab-case

@@ -36,7 +36,7 @@ export function createLookGraph() {
     observe: (needs, body, options) => declare(createLook(needs, body, runExclusively, options)),
     observeInParallel: (needs, body, options) =>
       declare(createLook(needs, body, (run) => run(), options)),
-    /** Forgets these looks, those they need, and those that need one of them, so that their programs start again. */
+    /** Forgets these looks, their needs, and all looks that need one of them, so that their programs start again. */
     forgetAll(looks) {
       const again = new Set(looks.flatMap(withNeeds));
       for (const look of all) if (look.needs.some((need) => again.has(need))) again.add(look);

@@ -52,7 +52,7 @@ function chartAsWords({ label, rows, unit }) {
   return `${label}: ${rows.map(({ name, value }) => `${name} ${value}`).join(', ')} ${unit}`;
 }
 
-/** If the command that started this test is killed, exits too; the keeper ends the programs. */
+/** Exits if the command that started this test is killed; the keeper kills the programs. */
 function endWithParent() {
   const parent = process.ppid;
   setInterval(() => process.ppid === parent || process.exit(1), PARENT_LOOK_MS).unref();

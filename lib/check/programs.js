@@ -53,7 +53,7 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
     return made;
   };
 
-  /** What explains a program that isn't ready. Paths in a deployed copy appear as the learner's own. */
+  /** Facts for the explanation why a program isn't ready. Paths in a deployed copy appear as the learner's own. */
   const factsOf = (/** @type {Program} */ program) => {
     const { entry } = program.options;
     const deployed = copies.get(entry);

@@ -25,7 +25,7 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @property {Measurement[]} measurements @property {import('../verdict/terminal.js').Chart[]} charts @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
  * @property {string} output  the last part of what the learner's program printed
- * @property {string[]} spared  a sentence for each process that may be the program's and wasn't ended
+ * @property {string[]} spared  a sentence for each process that may be the program's and wasn't killed
  * @property {string | null} fault  what went wrong in Forkshop itself
  *
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
@@ -38,7 +38,7 @@ const PATIENCE = 2; // times that, on a crowded machine
  *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
  * }} options  subject: the file or folder to judge, the learner's own by default; deadlineMs: then the check ends, failed if a
  *   promise has failed or the program's own work took the time, else undecided with a fault (a crowded machine gets the same time
- *   once more, and then no fault); runner: to reuse, stays open; onPromise: called for each decided promise
+ *   again, and then no fault); runner: to reuse, stays open; onPromise: called for each decided promise
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
@@ -89,7 +89,8 @@ export async function runCheck({
     time.release();
     const left = await (runner ? runner.clear() : own.close());
     result.spared = own.spared().map(explainSpared);
-    if (left.length > 0) result.fault ??= `These processes could not be ended: ${left.join(', ')}.`;
+    if (left.length > 0)
+      result.fault ??= `These processes could not be killed: ${left.join(', ')}.`;
   }
   if (result.fault) result.verdict = 'inconclusive';
   result.seconds = Math.round((performance.now() - since) / 10) / 100;

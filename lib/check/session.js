@@ -12,7 +12,7 @@
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready  waits until that many processes (1 by default) listen
  *   on PORT; rejects with Broken when they never will
  * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
- *   time, so that none disturbs another. A look that fails fails all that need it, and the first of their promises reports it
+ *   time, so that no look disturbs another. A look that fails fails all that need it, and the first of their promises reports it
  * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
  * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: it holds if `judge`
  *   doesn't throw
@@ -141,7 +141,7 @@ function createDeclarations(promises, taskOf) {
   const holdInSteps = (id, steps, options = {}) => {
     const { needs = [], isGate = false, isMeasurement = false, areIndependent = false } = options;
     if (Object.keys(promises)[declared.length] !== id)
-      throw new Error(`'${id}' is not the promise that comes next in this check's list.`);
+      throw new Error(`'${id}' is not the next promise in this check's list.`);
     const looks = steps.flatMap(([looks]) => looks);
     const grounds = isMeasurement ? declared.map((one) => one.id) : needs;
     const what = { id, task: taskOf[id], looks, steps, needs: grounds };

@@ -40,8 +40,7 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {boolean} [options.isHelped]  print what to try at once @param {boolean} [options.hasKeys]  of `npm start`
  * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal] @param {number} [options.deadlineMs]
  * @param {import('../observe/runner.js').Runner} [options.runner]  reused from the previous check
- * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal
- * @returns {Promise<CheckResult>}
+ * @param {import('./learner-page.js').Audience} [options.audience]  beside the terminal @returns {Promise<CheckResult>}
  */
 export async function checkLesson(options) {
   const { lesson, io, subject, prediction, isJson, hasTimeline, signal } = options;

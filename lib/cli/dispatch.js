@@ -119,7 +119,6 @@ function report(/** @type {any} */ error, /** @type {Io['stderr']} */ stderr) {
   return 3;
 }
 
-/** Commands whose exit code carries no verdict. */
 const WITHOUT_VERDICT = ['start', 'try', 'slides', 'board'];
 
 /** In `npm run check | head -1` the reader closes the pipe early; the check still runs to its exit code. */

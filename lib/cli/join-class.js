@@ -28,7 +28,7 @@ export async function parseJoining({ join, name }, [code], io) {
   const url = parseUrl(join);
   if (code === undefined)
     throw new UsageError(
-      'After --join come the address and the code that the board shows.',
+      'After --join, type the address and the code that the board shows.',
       `For example: ${EXAMPLE}`,
     );
   return { url, code, name: await nameFor(name, io) };
@@ -90,7 +90,7 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const line = joinBoard({ url, code, name, report, say, onChange });
   /** @type {string[]} */
   let failed = [];
-  /** @type {Set<string>} what this lesson's checks have found, as long as none has found otherwise */
+  /** @type {Set<string>} promises that this lesson's checks found kept, until a check finds otherwise */
   const kept = new Set();
   return {
     begin({ key }) {

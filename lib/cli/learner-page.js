@@ -18,10 +18,8 @@ import { lastSaveError } from './saved/save-errors.js';
  * Receives what happens in a check: the page, the board of a class, or noPage.
  * @typedef {object} Audience
  * @property {(lesson: Lesson, file: string) => Promise<void> | void} begin
- * @property {(started: import('../check/programs.js').Started) => void} program
- * @property {(decided: any) => void} promise
- * @property {(result: object) => void} end
- * @property {() => Promise<void> | void} close
+ * @property {(started: import('../check/programs.js').Started) => void} program @property {(decided: any) => void} promise
+ * @property {(result: object) => void} end @property {() => Promise<void> | void} close
  * @typedef {Audience & { refresh: () => void }} Page  refresh: something beside the check has changed
  */
 

@@ -58,7 +58,7 @@ function obstacle() {
   );
 }
 
-// Our own processes start sooner with their code compiled (Node.js 22.1 and later); those that we start inherit it.
+// Our own processes start sooner with compiled code (Node.js 22.1 and later); child processes inherit the setting.
 function useCompileCache() {
   var enable = require('module').enableCompileCache;
   if (!enable || process.env.NODE_COMPILE_CACHE || process.env.NODE_V8_COVERAGE) return;

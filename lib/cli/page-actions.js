@@ -1,4 +1,4 @@
-/** What buttons of the learner's page trigger: diff, reset, spot, and measuring the solution. */
+/** The actions of the learner's buttons: diff, reset, spot, and measuring the solution. */
 import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { UsageError } from '../common/usage-error.js';

@@ -45,7 +45,7 @@ const MOST_WORKERS = 16;
 const MOST_STEPS = 5;
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Parses the command line: a script comes before `--`, otherwise a command follows it. */
+/** Parses the command line: a script precedes `--`, otherwise a command follows it. */
 export function parseXray(/** @type {string[]} */ argv, /** @type {Io} */ io) {
   const end = argv.indexOf('--');
   const [mine, theirs] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
@@ -107,7 +107,7 @@ export function planOf({
   if (rate !== undefined && connections !== undefined)
     throw new UsageError(
       '--rate and --connections are two kinds of load.',
-      'With --rate clients come on schedule; with --connections each sends its next request when it has its answer.',
+      'With --rate clients connect on schedule; with --connections each sends its next request when it has its answer.',
     );
   if (!/^\/[\x21-\x7e]*$/.test(path))
     throw new UsageError(
@@ -176,7 +176,7 @@ export function trialsOf({ kill, reload, stop, scale, cost, all, ...values }, { 
     const head = `With ${what.counts.join(', ')} workers in turn, which takes a minute or two`;
     trials.push({ kind: 'scale', head, attempt });
   }
-  if (cost || all) trials.push({ kind: 'cost', head: 'What looking costs', attempt: tryCost });
+  if (cost || all) trials.push({ kind: 'cost', head: 'The cost of looking', attempt: tryCost });
   if (stop || all)
     trials.push({ kind: 'stop', head: 'It stops', attempt: onFreshProgram(tryStop) });
   return trials;

@@ -1,5 +1,5 @@
 /**
- * Starts processes of ours. Each ends when this process ends, even by SIGKILL; the synchronous ones are over before we continue.
+ * Starts processes of ours. Each exits when this process exits, even by SIGKILL; the synchronous ones exit before we continue.
  * Programs under test have another parent, the keeper (lib/observe/keeper.js).
  */
 import { fork, spawn } from 'node:child_process';
@@ -48,10 +48,10 @@ export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options }
 }
 
 /**
- * Starts any command in its own process group, below a guard that kills the group when this process ends.
+ * Starts any command in its own process group, below a guard that kills the group when this process exits.
  * @param {string} command @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, stdio?: any[], removes?: string[] }} [options]  stdio: three
- *   of them; removes: paths that the guard removes if this process ends first
+ *   of them; removes: paths that the guard removes if this process exits first
  * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard has the streams; end kills the group, which
  *   resolves `ended`
  */

@@ -26,9 +26,8 @@ export function isFile(path) {
 }
 
 /**
- * Replaces a file atomically: after a crash it has all of the old text or all of the new. Also removes drafts of killed processes.
- * @param {string} file  in a folder that exists
- * @param {string} text @returns {void}
+ * Replaces a file atomically: after a crash it has the whole old text or the whole new one. Also removes drafts of killed processes.
+ * @param {string} file  in a folder that exists @param {string} text @returns {void}
  */
 export function writeWhole(file, text) {
   removeUnfinished(file);

@@ -7,7 +7,6 @@ import { rmSync } from 'node:fs';
 
 const removes = process.argv.slice(2);
 
-/** What to do when the parent is gone. */
 let leave = removeAndExit;
 
 process.once('message', guard);

@@ -1,9 +1,8 @@
 const longestName = 60;
 
 /**
- * Guesses which name was meant: one that contains what was typed, else the one with the smallest edit distance.
- * @param {string} name  as typed
- * @param {string[]} candidates  that exist
+ * Guesses the intended name: one that contains the typed text, else the one with the smallest edit distance.
+ * @param {string} name  as typed @param {string[]} candidates  that exist
  * @returns {string | undefined}  undefined if no candidate has anything in common with it
  */
 export function nearest(name, candidates) {

@@ -7,8 +7,7 @@ export const rootFolder = fileURLToPath(new URL('../..', import.meta.url)).repla
 
 /**
  * A path as a person at the root of the repository would write it.
- * @param {string} file  absolute path
- * @param {string} [root]  the folder that holds the rooms
+ * @param {string} file  absolute path @param {string} [root]  the folder that holds the rooms
  */
 export function displayPath(file, root = rootFolder) {
   const name = relative(root, file);

@@ -1,14 +1,12 @@
-/** Watching a folder with all below it, also while folders come and go there. */
+/** Watching a folder recursively, even while folders appear and vanish in it. */
 import { watch } from 'node:fs';
 
 const AGAIN_MS = 200;
 
 /**
- * Calls `tell` whenever something changes below a folder. Where the watching breaks (Node 20 fails on a folder that goes
- * while it is looked into, as in a git checkout) it begins anew, and what was missed meanwhile is told, too.
- * @param {string} folder
- * @param {() => void} tell
- * @returns {{ close(): void }}
+ * Calls `tell` whenever something changes below a folder. After an error (Node 20 fails on a folder that vanishes while it
+ * is read, as in a git checkout) it watches again, and calls `tell` for the changes that it missed.
+ * @param {string} folder @param {() => void} tell @returns {{ close(): void }}
  */
 export function watchRecursive(folder, tell) {
   /** @type {import('node:fs').FSWatcher | undefined} */

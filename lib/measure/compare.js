@@ -1,5 +1,5 @@
 /**
- * Compares two rates on a machine that others use too. Work that burns CPU is measured in interleaved windows (A B B A), so that
+ * Compares two rates on a shared machine. Work that burns CPU is measured in interleaved windows (A B B A), so that
  * drift affects both sides alike; work that only waits is measured on both sides at once.
  */
 import { requestsOf } from '../observe/timeline.js';

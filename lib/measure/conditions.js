@@ -1,6 +1,5 @@
 /**
  * The machine's conditions during a measurement. They are recorded with it, and name the cause if the machine was too busy.
- *
  * @typedef {object} Conditions
  * @property {string} node @property {string} platform @property {string} cpu
  * @property {number} cores  that this process may use
@@ -13,7 +12,7 @@
  *
  * @typedef {{ isIdle: boolean, isCrowded: boolean, areOthers?: boolean, isStolen?: boolean }} Crowd  contention for the cores:
  *   isIdle: on average every runnable thread had a core; areOthers: other programs took many of the cores; isCrowded: so many that
- *   a missing event may still come; isStolen: other virtual machines took them
+ *   a missing event may still arrive; isStolen: other virtual machines took them
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -178,7 +177,7 @@ function readText(file) {
   }
 }
 
-/** What could have spoiled a measurement, in words. @param {Conditions} conditions @returns {string | undefined} */
+/** Names a disturbance that may have spoiled a measurement. @param {Conditions} conditions @returns {string | undefined} */
 export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;

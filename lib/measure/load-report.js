@@ -1,7 +1,6 @@
 /**
  * The report on load at a constant rate, by vegeta's definitions. Pure.
  * @typedef {import('./open-loop.js').OpenWindow} OpenWindow
- *
  * @typedef {object} Report
  * @property {number} requests
  * @property {number} ratePerSecond  requests over the time from the first to the last

@@ -30,8 +30,7 @@ const TIMEOUT_MS = 10_000; // a lost connection is silent forever
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']); // idempotent: RFC 9110, 9.2.2
 
 /**
- * @param {string} url  of the server, without a path
- * @param {Kind[]} kinds
+ * @param {string} url  of the server, without a path @param {Kind[]} kinds
  * @returns {{ stop: () => Promise<Sent[]>, close: () => void, count: () => number }}  stop: sends no more and waits for all answers;
  *   close: only sends no more; count: sent so far
  */

@@ -9,7 +9,7 @@ const SEEN_WITHIN_MS = 1_000;
  * Sends a request. If the server closed the keep-alive connection before any process began the request, sends it again on a new
  * connection, as browsers do.
  * @param {import('./program.js').Program} program @param {string} path @param {Parameters<typeof get>[1]} [options]
- * @returns {Promise<import('./client.js').Answer & { isRepeated: boolean }>}  rejects with Starved if no answer came in time and the
+ * @returns {Promise<import('./client.js').Answer & { isRepeated: boolean }>}  rejects with Starved if no answer arrived in time and the
  *   program got too little CPU time
  */
 export async function askOnce(program, path, options) {
@@ -37,7 +37,7 @@ export function wasClosedBefore(program, answer) {
  * Sends the same request several times at once and waits until the server's side is on record.
  * @param {import('./program.js').Program} program @param {string} path @param {number} times
  * @returns {Promise<{ answers: import('./client.js').Answer[], requests: import('./timeline.js').Request[] }>}  rejects with Starved
- *   if an answer didn't come in time and the program got too little CPU time
+ *   if an answer didn't arrive in time and the program got too little CPU time
  */
 export function askAtOnce(program, path, times) {
   const asked = askAll(program, path, times);
@@ -66,7 +66,7 @@ export const requestOf = (requests, { client, doneMs }) =>
   requests.findLast((one) => one.client === client && one.startMs <= doneMs);
 
 /**
- * Call it right after the client's timeout: starvation may be why no answer came.
+ * Call it right after the client's timeout: starvation may be why no answer arrived.
  * @param {import('./program.js').Program} program @param {import('./client.js').Answer} answer
  * @returns {import('./cpu-time.js').Starved | undefined}
  */

@@ -1,6 +1,5 @@
 /**
  * The HTTP client of a check: single requests, always with a time limit.
- *
  * @typedef {object} Answer
  * @property {number | undefined} status  undefined without an answer
  * @property {http.IncomingHttpHeaders} headers @property {string} body
@@ -10,10 +9,10 @@
  * @property {string | undefined} error  in words
  * @property {number} [limitMs]  the time limit, if it was reached
  * @property {true} [isStream]  an answer without an end, such as an event stream
- * @property {true} [hasLeft]  our client ended that stream
+ * @property {true} [hasLeft]  our client closed that stream
  *
  * @typedef {{ add: (leave: () => void) => void, remove: (leave: () => void) => void, isFull: () => boolean, end: () => void }} Streams
- *   answers without an end, which our clients end; remove: one that the server has ended; end: the open ones, and later ones at once
+ *   endless answers, which our clients close; remove: when the server has ended one; end: closes open ones, and later ones at once
  */
 import http from 'node:http';
 import { nowMs } from './clock.js';

@@ -1,5 +1,5 @@
 /**
- * Whether a program got enough CPU time. On a busy machine a late event may still come, so a deadline counts only time in which no
+ * Whether a program got enough CPU time. On a busy machine a late event may still arrive, so a deadline counts only time in which no
  * thread of the program waited for a core, and a deadline that passes without enough of that is no verdict.
  *
  * Linux reports for each thread how long it ran and how long it stood in a run queue (proc(5), schedstat). Waits for the program's own
@@ -180,7 +180,7 @@ function wanting() {
   return Number.isNaN(running) ? Math.round(os.loadavg()[0]) : running - 1;
 }
 
-/** Does any thread have to wait for a core at this moment? */
+/** Does any thread wait for a core at this moment? */
 export const isContended = () => wanting() >= os.availableParallelism();
 
 function read(/** @type {string} */ file) {

@@ -1,8 +1,8 @@
 /**
- * The keeper: a process that starts the programs of a check, watches and ends them, and leaves nothing behind however the check ends.
- * It leads its own session, so that Ctrl-C doesn't reach it. When its IPC channel closes, even after a SIGKILL of the check, it ends
+ * The keeper: a process that starts the programs of a check, watches and kills them, and leaves nothing behind however the check exits.
+ * It leads its own session, so that Ctrl-C doesn't reach it. When its IPC channel closes, even after a SIGKILL of the check, it kills
  * all programs and removes the folder in its argument. It is the programs' parent: a program that kills its parent kills the keeper,
- * and the check ends the rest; if a program kills both, the probe ends each process (probe.cjs), and the next start cleans up
+ * and the check kills the rest; if a program kills both, the probe kills each process (probe.cjs), and the next start cleans up
  * (sweep.js).
  *
  * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
@@ -86,7 +86,7 @@ function watch() {
   setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
 }
 
-/** Continues a check that a program has stopped, which otherwise would never end anything. Detected on Linux only. */
+/** Continues a check that a program has stopped, which otherwise would never kill anything. Detected on Linux only. */
 function wakeCheck() {
   const isStill = process.platform === 'linux' && !isSuspended && check && hasStopped(check.pid);
   if (!isStill) stillMs = undefined;
@@ -110,7 +110,6 @@ function limit(run, family) {
 
 const sizeOf = (/** @type {number} */ fd) => fstatSync(fd).size;
 
-/** Ends all processes of a run and resolves to the pids that couldn't be ended. */
 async function stop(id) {
   const run = runs.get(id);
   if (!run) return [];

@@ -1,4 +1,4 @@
-/** How much of the machine a started program may use before it is ended. */
+/** How much of the machine a started program may use before it is killed. */
 import { MOST_BYTES } from './timeline.js';
 
 /**
@@ -14,7 +14,7 @@ export const LIMITS = {
   timeline: MOST_BYTES,
 };
 
-/** For the user's own programs: a runaway is ended, everyday use of a large machine isn't. @type {Limits} */
+/** For the user's own programs: stops a runaway, allows everyday use of a large machine. @type {Limits} */
 export const EXTERNAL_LIMITS = {
   processes: 600,
   memory: Number.MAX_SAFE_INTEGER,

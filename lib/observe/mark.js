@@ -1,5 +1,5 @@
 /**
- * The mark of a run: a secret that its processes inherit, whatever they do to their parent, group or files. It is in the environment,
+ * The mark of a run: a secret that its processes inherit, regardless of their parent, group or files. It is in the environment,
  * and on Linux also in a resource limit: the soft limit on file locks, which the kernel hasn't enforced since 2.4.25. Each fork and
  * exec inherits it, /proc/PID/limits shows it, and prlimit(1) sets it. A process loses it only by setting that limit itself.
  *
@@ -25,8 +25,7 @@ export function findMarker() {
 }
 
 /**
- * @param {string} id  of a run
- * @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} order
+ * @param {string} id  of a run @param {{ command: string, args: string[], env: NodeJS.ProcessEnv }} order
  * @param {string} [marker]  from findMarker(); without it only the environment carries the mark
  * @returns {{ command: string, args: string[], env: NodeJS.ProcessEnv }}  the same program, in the same process, marked
  * @throws {Error}  when the command isn't executable: prlimit would only exit

@@ -2,7 +2,6 @@
  * How a program's own work delayed its event loops. A late beat marks a stretch in which the process did nothing else; the CPU time
  * of the stretch shows whether it computed or waited for a core. Pure.
  * @typedef {import('./timeline.js').Event} Event
- *
  * @typedef {{ pid: number, fromMs: number, toMs: number, computedMs: number, queuedMs: number }} Stretch  between two beats of a
  *   process; computedMs: CPU time; queuedMs: in a run queue, 0 if the system doesn't say
  * @typedef {{ pid: number, fromMs: number, toMs: number }} Span  an interval in the life of a process
@@ -13,8 +12,8 @@
 import { requestsOf } from './timeline.js';
 
 const BEAT_MS = 20;
-const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions came to ten at most, beside four hogs on two cores
-const MUCH = 0.25; // of the time without waits for a core; right solutions came to nothing
+const LEAST_COMPUTED_MS = 25; // in one stretch; right solutions reached ten at most, beside four hogs on two cores
+const MUCH = 0.25; // of the time without waits for a core; right solutions had none
 const DUE_MS = 100; // a beat that is so late may be delayed by the very work we look for
 
 /**

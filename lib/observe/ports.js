@@ -73,8 +73,7 @@ function reserve(port) {
 
 /**
  * Can this process listen on a port?
- * @param {number} port  0: any
- * @param {string} [address]  all by default; false for an address that this computer doesn't have
+ * @param {number} port  0: any @param {string} [address]  all by default; false for an address that this computer doesn't have
  * @returns {Promise<boolean>} @throws {Error}  when this process may open no more files
  */
 export function canListen(port, address) {

@@ -76,10 +76,9 @@ export const hasStopped = (pid) => process.platform !== 'linux' || readStat(pid)
 export const isAlive = ({ pid, born }) => processAt(pid)?.born === born;
 
 /**
- * Sends a signal to a process, and not to a later one with the same pid.
+ * Sends a signal to a process, but not to a later one with the same pid.
  * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name
- * @param {boolean} [isGroup]  to the process group that it leads
- * @returns {boolean}  false if it has exited
+ * @param {boolean} [isGroup]  to the process group that it leads @returns {boolean}  false if it has exited
  */
 export function signal(known, name, isGroup = false) {
   try {
@@ -101,7 +100,7 @@ export function ancestorsOf(pid, all) {
 export const ageMs = ({ born }) =>
   process.platform === 'linux' ? uptime() * 1000 - born * TICK_MS : Date.now() - born;
 
-/** The PID namespace of this process. @returns {string}  '' if the system has none, or doesn't say */
+/** The PID namespace of this process. @returns {string}  '' if the system has no namespaces, or doesn't say */
 export function pidNamespace() {
   try {
     return readlinkSync('/proc/self/ns/pid');

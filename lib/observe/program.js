@@ -1,5 +1,5 @@
 /**
- * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited; stop() ends it with
+ * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited; stop() kills it with
  * all its processes.
  * @typedef {{ kind: 'ended' | 'excess' | 'unstarted' | 'orphaned', code?: number | null, signal?: string | null,
  *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
@@ -68,7 +68,7 @@ export class Program {
   /** @type {Map<number, number>} when each process's event loop last turned */
   lastBeats = new Map();
   lastRequestMs = 0;
-  /** Processes that still listened on its port after it was ended, and don't provably belong to it. @type {number[]} */
+  /** Processes that still listened on its port after its exit, and don't provably belong to it. @type {number[]} */
   spared = [];
   /** @type {Map<number, number>} pid → birth of every process that was proved to belong to it */
   known = new Map();
@@ -320,7 +320,7 @@ export class Program {
 
   #outputFile = () => join(this.folder, 'output.txt');
 
-  /** Ends the program and all its processes. @returns {Promise<number[]>} the pids that couldn't be ended */
+  /** Kills the program and all its processes. @returns {Promise<number[]>} the pids that couldn't be killed */
   async stop() {
     if (!this.closed) {
       this.#read();

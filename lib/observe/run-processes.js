@@ -1,11 +1,11 @@
 /**
- * Ends a run: all processes that belong to it, and no others. A process belongs to a run if one of these holds:
+ * Kills a run: all processes that belong to it, and no others. A process belongs to a run if one of these holds:
  * - the keeper has started it, and noted its pid and birth;
  * - it descends from a process of the run, now or at an earlier look;
  * - it is in the process group of the first process while a known member is in that group. A process can't join a group of another
  *   session, and the first process leads its own session;
  * - it carries the run's mark (mark.js).
- * What a program prints or reports proves nothing.
+ * The output and reports of a program prove nothing.
  * @typedef {{ id: string, pid?: number, born?: number, known: Map<number, number> }} Started  id: see mark.js; that of a home means
  *   all its runs; pid: the first process, which leads the group; born: an older process isn't of this run; known: pid → birth of
  *   every process that was proved to belong
@@ -68,7 +68,7 @@ function signalLed({ pid = 0, known }, name) {
 /**
  * Kills a run's processes and waits until they are gone.
  * @param {Started} run
- * @returns {Promise<number[]>}  the pids still alive after five seconds, or a minute on a contended machine: none, unless the
+ * @returns {Promise<number[]>}  the pids still alive after five seconds, or a minute on a contended machine; empty, unless the
  *   system is at fault
  */
 export async function endRun(run) {

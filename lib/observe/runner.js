@@ -1,10 +1,9 @@
 /**
  * Runs server programs under the probe (program.js). Their parent is the keeper (keeper.js), which outlives this process.
- *
  * @typedef {object} Runner
  * @property {string} home  its folder, removed at the end
  * @property {(options: import('./program.js').StartOptions) => Promise<Program>} start
- * @property {() => Promise<number[]>} close  ends every program, and resolves to the pids that couldn't be ended
+ * @property {() => Promise<number[]>} close  kills every program, and resolves to the pids that couldn't be killed
  * @property {() => Promise<number[]>} clear  the same, but others can start afterwards
  * @property {() => { pid: number, port: number }[]} spared  processes that still listened on a program's port when all were last
  *   ended, and live because they don't provably belong to it

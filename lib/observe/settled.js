@@ -2,7 +2,7 @@ import { listenersOf, processesOf } from './timeline.js';
 
 const QUIET_MS = 100; // every process listens
 const HALF_QUIET_MS = 400; // some listen, others don't (yet)
-const SILENT_MS = 2_500; // none listens (yet): a slow disk looks the same
+const SILENT_MS = 2_500; // no process listens (yet): a slow disk looks the same
 const TIMER_MS = 3_000; // for a pending timer, file or child; later ones don't count
 const BUSY = 0.5; // share of the time in which an event loop or a core was busy: it loads packages, or computes
 const FUTILE_ENDS = 12;
@@ -54,7 +54,7 @@ function hasUnreportedChild(parent, events) {
 }
 
 /**
- * Workers exit one after another, or processes start one after another, and none has ever listened: one more changes nothing.
+ * Workers exit one after another, or processes start one after another, and no process has ever listened: one more changes nothing.
  * @param {import('./timeline.js').Event[]} events
  */
 export function isFutile(events) {

@@ -1,6 +1,6 @@
 /**
- * What this machine was short of: open files, processes, ports, memory, disk. If the check, its client, its load or its keeper ran
- * short, what it saw proves nothing, and the verdict is "undecided". Only this file tells such errors from the program's own.
+ * Shortages of this machine: open files, processes, ports, memory, disk. If the check, its client, its load or its keeper ran
+ * short, its observations prove nothing, and the verdict is "undecided". Only this file distinguishes such errors from the program's own.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
@@ -47,7 +47,7 @@ const STORIES = {
   },
   LOAD: {
     got: 'The process that sends the requests of a measurement has exited.',
-    try: 'check again; if it happens each time, see what ends processes or limits them on this machine',
+    try: 'check again; if it happens each time, find out what kills or limits processes on this machine',
   },
 };
 STORIES.EDQUOT = { ...STORIES.ENOSPC, got: STORIES.ENOSPC.got.replace('ENOSPC', 'EDQUOT') };
@@ -110,7 +110,7 @@ export function watchShortages(home) {
 }
 
 /**
- * What a program was short of, by its errors and output. Not a program that leaks what would be enough for any other.
+ * A program's shortage, by its errors and output. A program that leaks what would be enough for any other has none.
  * @param {string} text @returns {Shortage | undefined}
  */
 export function shortageIn(text) {

@@ -23,7 +23,7 @@ export function listeningSockets(program) {
 
 /**
  * @param {number} port @param {() => number[]} pids  candidates; called only if any process listens there
- * @returns {number[]}  those that hold a listening socket on the port; none outside Linux
+ * @returns {number[]}  the pids that hold a listening socket on the port; empty outside Linux
  */
 export function holdersOf(port, pids) {
   if (process.platform !== 'linux') return [];

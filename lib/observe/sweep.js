@@ -5,7 +5,7 @@ import { endRun } from './run-processes.js';
 import { abandonedHomes } from './temporary-folder.js';
 
 /**
- * Ends every process that carries the mark of an abandoned folder, and removes the folder. It may run beside a keeper that does the
+ * Kills every process that carries the mark of an abandoned folder, and removes the folder. It may run beside a keeper that does the
  * same. Never rejects: the next start tries again.
  */
 export async function sweep() {
@@ -17,9 +17,8 @@ export async function sweep() {
 }
 
 /**
- * Ends every process that carries the mark of a folder, then removes the folder.
- * @param {string} home  absolute path
- * @param {number} [born]  of the process that made it, see processes.js
+ * Kills every process that carries the mark of a folder, then removes the folder.
+ * @param {string} home  absolute path @param {number} [born]  of the process that made it, see processes.js
  */
 export async function endHome(home, born) {
   const left = await endRun({ id: basename(home), born, known: new Map() });

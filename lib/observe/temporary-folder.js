@@ -8,15 +8,14 @@ import { isAlive, pidNamespace, processAt } from './processes.js';
 
 const IN_MEMORY = '/dev/shm'; // on Linux
 const MEGABYTE = 1024 ** 2;
-/** A flooding program writes that much before it is ended; on a full disk the probe falls silent. */
+/** A flooding program writes that much before it is killed; on a full disk the probe falls silent. */
 const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
  * A folder in memory, if there is one: on a disk, what the probe writes in a flood of requests would keep a core busy afterwards.
  * TMPDIR, if set, has precedence.
- * @returns {string}  absolute path
- * @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
+ * @returns {string}  absolute path @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
  */
 export function temporaryFolder() {
   if (!process.env.TMPDIR && !obstacleIn(IN_MEMORY)) return IN_MEMORY;
@@ -32,7 +31,7 @@ export function nameHome() {
 
 /**
  * This user's folders whose process has exited. Folders of another machine, boot or PID namespace are left out, since their
- * processes can't be seen from here.
+ * processes are invisible from here.
  * @returns {{ home: string, born: number }[]}  home: absolute path; born: of its process, see processes.js
  */
 export function abandonedHomes() {
@@ -74,8 +73,7 @@ function bootOf() {
 }
 
 /**
- * @param {string} folder  absolute path
- * @returns {string}  the same
+ * @param {string} folder  absolute path @returns {string}  the same
  * @throws {EnvironmentError}  when temporary files can't be there
  */
 export function demandRoom(folder) {

@@ -10,7 +10,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 const CHUNK = 256 * 1024;
 const buffer = Buffer.alloc(CHUNK); // shared by all timelines: nothing in it survives a read
 
-/** More than any lesson's program writes; the keeper ends one that writes more. */
+/** More than any lesson's program writes; the keeper kills a program that writes more. */
 export const MOST_BYTES = 32 * 1024 ** 2;
 
 /**
@@ -114,13 +114,13 @@ export function requestsOf(events, path) {
   return found;
 }
 
-/** Milliseconds of the shortest; Infinity if none has ended. @param {{ startMs: number, endMs?: number }[]} intervals */
+/** Milliseconds of the shortest; Infinity if all are open. @param {{ startMs: number, endMs?: number }[]} intervals */
 export function quickestOf(intervals) {
   return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
 /**
- * How many were in flight at once, at most. One that ends exactly when another starts doesn't overlap it.
+ * How many were in flight at once, at most. A request that ends exactly when another starts doesn't overlap it.
  * @param {{ startMs: number, endMs?: number }[]} intervals @returns {number}
  */
 export function deepestOverlap(intervals) {

@@ -1,4 +1,4 @@
-/** Draws who executed requests, for a terminal: a row for each process, a column for each slice of time. */
+/** Draws which process executed requests, for a terminal: a row for each process, a column for each slice of time. */
 import { wrap } from './terminal.js';
 
 const SHADES = [' ', '░', '▒', '▓', '█'];
@@ -47,7 +47,6 @@ function laneOf(requests, { fromMs, toMs, slices }) {
   };
 }
 
-/** Merges overlapping intervals. */
 function union(intervals) {
   const joined = [];
   for (const [start, end] of intervals) {

@@ -1,6 +1,5 @@
 /**
  * The outcomes of a promise. A check throws Broken, Missing or Undecided unless the promise holds.
- *
  * @typedef {'passed' | 'failed' | 'inconclusive' | 'skipped'} Verdict  skipped: it depends on a promise that failed
  * @typedef {{ expected?: string, got?: string, why?: string, try?: string, output?: string }} Words  sentences; output: what the
  *   deciding program printed

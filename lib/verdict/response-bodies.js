@@ -7,7 +7,7 @@ const PART = 16; // hex digits: among 64-bit numbers, a repetition by chance is 
 const PARTS = 32; // samples of each body
 
 /**
- * What keeps these responses from being 5,000 to 10,000 random bytes as hex text, different ones in each.
+ * Why these responses aren't 5,000 to 10,000 random bytes as hex text, different in each; undefined if they are.
  * @param {import('../observe/client.js').Answer[]} seen
  * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a content-type of text; parts: samples of each
  *   body to look for in all, at least 2

@@ -6,7 +6,7 @@ import { blockedByOwnWork } from './blocked-by-own-work.js';
  * two cores a right answer once fell below half of the ceiling. */
 const PLAIN = 0.35;
 
-/** Times an even share. Where the operating system distributes connections, one worker may get all of them for a while. */
+/** Times an even share. If the operating system distributes connections, one worker may get all of them for a while. */
 const UNEVEN = 2;
 
 /**
@@ -32,12 +32,16 @@ export function demandSpeedup({ side, value, low, high, target, ceiling, ...more
   if (side === 'open' || (disturbance && high >= PLAIN * ceiling)) {
     const why = disturbance
       ? `In the meantime ${disturbance}.`
-      : 'The interval is too wide to tell: something is disturbing it.';
+      : 'The interval is too wide for a verdict: something is disturbing it.';
     throw new Undecided({ ...story, why, try: 'close other programs, then check again' });
   }
   const why =
     errors > 0
       ? `${errors} requests failed in the meantime.`
       : 'The workers are waiting for something that they share.';
-  demand(false, { ...story, why, try: 'npm run check -- --timeline, which draws who worked when' });
+  demand(false, {
+    ...story,
+    why,
+    try: 'npm run check -- --timeline, which draws which process worked when',
+  });
 }

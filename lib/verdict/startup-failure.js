@@ -24,7 +24,7 @@ export const explainStranger = (pid) =>
 /** For processes in their own PID namespace. */
 const APART = {
   got: 'It starts a process in its own PID namespace, as in a container: from here nothing is known of it.',
-  why: 'Its pids are those of other processes here. What it starts there is ended with the program anyway.',
+  why: 'Its pids belong to other processes here. Its processes there are killed with the program anyway.',
   try: 'start the server without unshare, bwrap, docker and the like',
 };
 
@@ -49,7 +49,7 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   if (kind === 'orphaned') {
     return {
       got: 'It killed the process that had started it (its parent).',
-      why: 'A server that signals process.ppid ends the shell, the service manager or the check that runs it.',
+      why: 'A server that signals process.ppid kills the shell, the service manager or the check that runs it.',
     };
   }
   if (kind === 'excess') return fromExcess(of, amount);
@@ -92,7 +92,8 @@ const EXIT_WHYS = {
     const rest = hasChildren ? 'what it started has exited' : 'it started no other process';
     return `${name} ran to its end, or called process.exit(): ${rest}, and nothing keeps it alive.`;
   },
-  13: () => 'An await at the top of the file waits for something that never comes (exit code 13).',
+  13: () =>
+    'An await at the top of the file waits for something that never happens (exit code 13).',
 };
 
 /** @param {Parameters<typeof explainNotReady>[0]} run */
@@ -122,7 +123,7 @@ function fromExcess(of, amount) {
   const size = `${Math.round(amount / MEGABYTE)} MB`;
   return {
     processes: {
-      got: `It started ${amount} processes and more were coming; all were stopped.`,
+      got: `It started ${amount} processes, with more on the way; all were stopped.`,
       why: FORKS,
     },
     memory: {
@@ -134,7 +135,7 @@ function fromExcess(of, amount) {
       why: 'Something prints far too much. Print once when a thing happens, not in a loop.',
     },
     timeline: {
-      got: `What the workshop observed of it came to ${size}; it was stopped.`,
+      got: `The workshop's record of it grew to ${size}; it was stopped.`,
       why: 'Something in it continues endlessly, or it writes to descriptors it never opened.',
     },
   }[of];

@@ -1,5 +1,5 @@
 /**
- * Counts a lesson's promises, including those that were not judged this time.
+ * Counts a lesson's promises, including any that were not judged this time.
  * @typedef {{ held: number, failed: number, undecided: number, toCome: number }} Counts  held: this time or before
  * @typedef {{ heldBefore: string[], counts: Counts }} Tally  heldBefore: not judged this time, held the last time
  */
@@ -23,7 +23,7 @@ export function tallyOf({ promises, tasks = [] }, before = {}) {
 }
 
 /**
- * The promises that fail, or if none does, those that are undecided; in the lesson's order.
+ * The failed promises, or if there are none, the undecided ones; in the lesson's order.
  * @param {{ promises: import('./outcome.js').PromiseRecord[], tasks: { promises: string[] }[] }} result
  */
 export function openPromises({ promises, tasks = [] }) {

@@ -1,19 +1,13 @@
 /**
  * Formats a verdict for a terminal: pure functions from records to lines.
- *
  * @typedef {object} Measurement  a number with its 95 % interval
- * @property {string} name
- * @property {string} label
- * @property {number} value
- * @property {number} [low]
- * @property {number} [high]
+ * @property {string} name @property {string} label @property {number} value @property {number} [low] @property {number} [high]
  * @property {number} [ceiling]  the highest possible value
  * @property {string} unit
  * @property {{ value: number, says: string }} [formula]  a computed value
  * @property {string} [note]  why the number says little
  * @property {boolean} [isHeadline]  the number that the learner predicts
- * @property {number} [controlPerSecond]
- * @property {number} [candidatePerSecond]
+ * @property {number} [controlPerSecond] @property {number} [candidatePerSecond]
  *
  * @typedef {{ name: string, label: string, unit: string, rows: { name: string, value: number }[], most?: number, note?: string }}
  *   Chart  numbers with bars; most: the value of a full bar on a slide, shared by charts side by side; note: what to look for

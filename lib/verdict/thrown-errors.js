@@ -11,7 +11,7 @@ const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CARET = /^\s*\^+\s*$/;
 
 /**
- * What a process threw, if it exited for that reason.
+ * The error that a process threw, if it exited for that reason.
  * @param {import('../observe/timeline.js').Event[]} events
  * @returns {string | undefined}  for example `A process threw and exited: TypeError: no (server.js, line 4)`
  */
@@ -21,7 +21,7 @@ export function describeCrash(events) {
 }
 
 /**
- * What a handler threw, as Express printed it.
+ * The error that a handler threw, as Express printed it.
  * @param {string} output @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
  */
 export function describeHandlerError(output) {
@@ -64,7 +64,7 @@ function withPlace([error, ...frames]) {
 const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
 
 /**
- * The error that ended a program before it was ready, with the first place in its own folder.
+ * The error that crashed a program before it was ready, with the first place in its own folder.
  * @param {object} run @param {string} run.name  the program's path, relative as in messages
  * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output @returns {string | undefined}
  */

@@ -1,4 +1,4 @@
-/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it ends with us, or when its time is up. */
+/** A command of the user's, such as `pm2 reload shop`, run once in a shell; it is killed when we exit, or when its time is up. */
 import { spawnGuarded } from '../common/child.js';
 import { closeWithCheck } from '../measure/generator.js';
 
@@ -8,7 +8,6 @@ const MOST_CHARACTERS = 4_000; // of what it printed last
 /**
  * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended the command;
  *   printed: the end of its output
- *
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
  * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it exited with code 0
  */

@@ -1,6 +1,5 @@
 /**
  * What the probe costs: the same server with the probe and without it, in turn, with a fresh start for each window.
- *
  * @typedef {object} Cost
  * @property {'cost'} kind
  * @property {import('../measure/stats.js').Interval} [share]  of the server's throughput
@@ -19,16 +18,13 @@ const USUAL = { warmMs: 700, windowMs: 1_500, rounds: 2, budgetMs: 40_000 };
 const EXACT = 0.02;
 const ANSWERS_WITHIN_MS = 15_000;
 const POLL_MS = 50;
-const SETTLES_MS = 1_000; // other processes of it may still be on their way
+const SETTLES_MS = 1_000; // its other processes may still be starting
 const OTHER_PORT =
-  'Without the probe it does not answer on the port that it had before: set PORT, or whatever it obeys, and try again.';
+  'Without the probe it does not answer on the same port as before: set PORT, or the variable that it obeys, and try again.';
 
 /**
- * @param {import('../observe/runner.js').Runner} runner
- * @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan
- * @param {import('./scale.js').Amount} [amount]
- * @returns {Promise<Cost>}
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan @param {import('./scale.js').Amount} [amount] @returns {Promise<Cost>}
  * @throws {import('./launch.js').NotUp}
  */
 export async function tryCost(runner, order, plan, amount = USUAL) {
@@ -70,7 +66,7 @@ export async function tryCost(runner, order, plan, amount = USUAL) {
   }
 }
 
-/** With a probe that has no timeline to write to, and so does nothing. */
+/** With a probe that has no timeline, and so does nothing. */
 async function startBare(runner, /** @type {import('./launch.js').Order} */ order, port) {
   const { entry, args, isCommand, cwd } = order;
   const env = { ...order.env, FORKSHOP_TIMELINE: '' };

@@ -1,8 +1,6 @@
 /**
  * Starts a server as its owner does, and finds the port on which it listens.
- *
  * @typedef {import('../observe/program.js').Program} Program
- *
  * @typedef {object} Order  what to start
  * @property {string} entry  absolute path of a script, or a command's name
  * @property {string[]} args
@@ -13,8 +11,7 @@
  * @property {number} [port]  where to send the load; by default the port found
  *
  * @typedef {object} Up  a server that listens
- * @property {Program} program
- * @property {number} port
+ * @property {Program} program @property {number} port
  * @property {number[]} otherPorts  others on which its Node.js processes listen
  */
 import { createStreams, get } from '../observe/client.js';
@@ -36,7 +33,7 @@ const ENDS = 12; // of workers in a row
 const SETTLED_WITHIN_MS = 6_000;
 const TOLD_WITHIN_MS = 1_000; // so that we hear of its exit
 
-/** The server never answered, or was ended. The rest is in its program. */
+/** The server never answered, or was stopped for exceeding a limit. */
 export class NotUp extends Error {
   /** @param {Program} program @param {string} message  a full sentence */
   constructor(program, message) {
@@ -47,8 +44,7 @@ export class NotUp extends Error {
 }
 
 /**
- * @param {import('../observe/runner.js').Runner} runner
- * @param {Order} order
+ * @param {import('../observe/runner.js').Runner} runner @param {Order} order
  * @param {import('./load.js').Plan} plan  of the load; the first request, sent here, isn't part of it
  * @returns {Promise<Up>}  after its first answer, when no process starts or begins to listen any more
  * @throws {NotUp | import('../observe/cpu-time.js').Starved}
@@ -73,7 +69,7 @@ export async function launch(runner, order, plan) {
   };
 }
 
-/** The first of these ports at which a request is understood, even if no answer comes. @throws {NotUp} */
+/** The first of these ports that accepts an HTTP request, even if it sends no answer. @throws {NotUp} */
 async function firstThatAnswers(
   /** @type {Program} */ program,
   /** @type {number[]} */ ports,
@@ -81,7 +77,7 @@ async function firstThatAnswers(
 ) {
   const { path, method, headers, body } = plan;
   const streams = createStreams();
-  streams.end(); // that it begins is enough
+  streams.end(); // the beginning of an answer is enough
   const failed = [];
   for (const port of ports) {
     program.port = port;
@@ -102,7 +98,6 @@ async function firstThatAnswers(
 const addressOf = (/** @type {Program} */ { events }, /** @type {number} */ port) =>
   events.find((one) => one.what === 'listening' && one.port === port)?.address;
 
-/** An error code in words, for a reader who doesn't know the code. */
 function inWords(/** @type {string} */ error, /** @type {string | undefined} */ address) {
   if (error.startsWith('HPE_')) return `what it says is no HTTP, ${error}`;
   return error === 'ECONNREFUSED' && address ? `it listens on ${address} only` : error;
@@ -128,7 +123,6 @@ const isCrashLoop = (/** @type {import('../observe/timeline.js').Event[]} */ eve
   events.filter(({ what }) => what === 'worker-exit').length >= ENDS &&
   !events.some(({ what }) => what === 'worker-listening');
 
-/** The limits for which we end a server. */
 const EXCESSES = {
   output: `it printed more than ${EXTERNAL_LIMITS.output / 1024 ** 2} MB`,
   processes: `it had more than ${EXTERNAL_LIMITS.processes} processes at once`,
@@ -137,7 +131,7 @@ const EXCESSES = {
 
 /** @param {import('../observe/program.js').Fate} fate @returns {string | undefined}  undefined: we didn't end it */
 export const whyEnded = ({ kind, of = 'memory' }) =>
-  kind === 'excess' ? `It was ended: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
+  kind === 'excess' ? `It was stopped: ${EXCESSES[of] ?? `it took too much ${of}`}.` : undefined;
 
 function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   if (fate?.kind === 'unstarted') return `It could not be started: ${fate.error}.`;
@@ -149,11 +143,11 @@ function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
   }
   if (isCrashLoop(events)) return `${ENDS} of its workers exited, and none of them listened.`;
   if (events.some(({ what }) => what === 'apart'))
-    return 'It starts a process in a PID namespace of its own, as a container has: nothing is known of it from here.';
+    return 'It starts a process in its own PID namespace, like a container, and that cannot be observed from here.';
   const ports = [...listenersOf(events).keys()];
   if (ports.length > 0) return `It does not listen on port ${wanted}, but on ${ports.join(', ')}.`;
   return (
-    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes came to listen on a port. ` +
+    `Within ${UP_WITHIN_MS / 1000} s none of its Node.js processes began to listen on a port. ` +
     'If another program listens for it, such as nginx, say where: --port N'
   );
 }

@@ -1,13 +1,8 @@
 /**
  * The load for a user's server, on 127.0.0.1, and what we watch beside it: waits for a core, other programs, memory.
- *
  * @typedef {import('../observe/program.js').Program} Program
- *
  * @typedef {object} Plan  of the load
- * @property {string} path
- * @property {string} method
- * @property {Record<string, string>} headers
- * @property {string} [body]
+ * @property {string} path @property {string} method @property {Record<string, string>} headers @property {string} [body]
  * @property {number} [rate]  requests a second, for an open loop
  * @property {number} [connections]  clients, for a closed loop
  * @property {number} seconds
@@ -81,7 +76,6 @@ const writesOf = (/** @type {Program} */ program) =>
     }),
   );
 
-/** Samples each process's number of open files and connections. */
 function watchDescriptors(/** @type {Program} */ program) {
   /** @type {Map<number, import('./report/growth.js').Samples>} */
   const samples = new Map();

@@ -1,4 +1,4 @@
-/** One look at a server: started, put under load, understood, ended. */
+/** One look at a server: start it, put it under load, read what happened, stop it. */
 import { availableParallelism } from 'node:os';
 import { listProcesses, titleOf } from '../observe/processes.js';
 import { listeningSockets } from '../observe/sockets.js';
@@ -9,8 +9,7 @@ import { isSilent, tryStacks } from './stacks.js';
 import { tryApart, unevenOf } from './spread.js';
 
 /**
- * @param {import('../observe/runner.js').Runner} runner
- * @param {import('./launch.js').Order} order
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
  * @param {import('./load.js').Plan} plan
  * @returns {Promise<{ facts: import('./report/facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
  * @throws {import('./launch.js').NotUp}
@@ -19,7 +18,7 @@ export async function look(runner, order, plan) {
   const { program, port, otherPorts } = await launch(runner, order, plan);
   const loaded = await putUnderLoad(program, plan);
   const whyNot = program.fate && whyEnded(program.fate);
-  if (whyNot) throw new NotUp(program, `${whyNot} It was under load by then.`);
+  if (whyNot) throw new NotUp(program, `${whyNot} It was already under load.`);
   const pids = program.survivors();
   const family = listProcesses()
     .filter(({ pid }) => pids.includes(pid))

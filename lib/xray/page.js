@@ -1,12 +1,10 @@
 /**
  * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan. The learner's page
  * draws the same way.
- *
  * @typedef {object} Look
  * @property {string} name  of the server
  * @property {string} about  the load and the machine
- * @property {import('./report/tell.js').Section[]} sections
- * @property {import('./report/conclusion.js').Conclusion} conclusion
+ * @property {import('./report/tell.js').Section[]} sections @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
  * @property {Pick<import('./report/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
  */

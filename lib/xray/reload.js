@@ -7,20 +7,18 @@ import { ignoreStarved } from '../observe/cpu-time.js';
 import { runCommand } from './command.js';
 import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 
-/** @import { Up } from './launch.js' */
-/** @import { Trial } from './trials.js' */
+/** @import { Up } from './launch.js' @import { Trial } from './trials.js' */
 
 const AFTERWARDS_MS = 500;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
 const HELD_FOR_MS = 10_000; // by open streams
 const COMMAND_WITHIN_MS = 60_000;
-const TURNS_BETWEEN = 5; // of the primary, which hears of an exit later than we do
+const TURNS_BETWEEN = 5; // of the primary, which learns of an exit later than we do
 
 /**
  * Signals the primary, or the only process, or runs a command; then waits until new processes serve in place of all old ones.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
+ * @param {Up} up @param {import('./load.js').Plan} plan
  * @param {{ signal: NodeJS.Signals } | { command: string, cwd: string, env: NodeJS.ProcessEnv }} how
  * @param {{ times?: number, requests?: number, budgetMs?: number }} [amount]  reload this often, then until that many
  *   requests are sent; no reload begins after budgetMs
@@ -81,7 +79,7 @@ async function reloadOnce(
   };
 }
 
-/** Waits until the primary has heard that its last old worker exited: before that a new signal would be too early. */
+/** Waits until the primary knows that its last old worker has exited: before that a new signal would be too early. */
 async function untilPrimaryKnows(/** @type {import('./launch.js').Program} */ program, pid) {
   const sinceMs = nowMs();
   if (turnsOf(program.events, pid) === 0) return; // it has no probe

@@ -1,7 +1,6 @@
 /**
  * How much faster a server is with more workers: the numbers in turn, with a fresh start for each window, and between them as
- * many spinning threads, which show what this machine can give.
- *
+ * many spinning threads, which show what this machine is capable of.
  * @typedef {object} Step  one number of workers
  * @property {number} asked
  * @property {number} serve  processes that served
@@ -35,14 +34,9 @@ const WORTH = 1.05; // a smaller speedup isn't worth another process
 /**
  * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  rounds: the fewest; none begins
  *   after budgetMs
- *
- * @param {import('../observe/runner.js').Runner} runner
- * @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan
- * @param {{ counts: number[], variable: string }} what
- * @param {Amount} [amount]
- * @returns {Promise<Scaled>}
- * @throws {import('./launch.js').NotUp}
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
+ * @param {import('./load.js').Plan} plan @param {{ counts: number[], variable: string }} what @param {Amount} [amount]
+ * @returns {Promise<Scaled>} @throws {import('./launch.js').NotUp}
  */
 export async function tryScale(runner, order, plan, { counts, variable }, amount = USUAL) {
   const load = createLoad();
@@ -123,8 +117,7 @@ const isExact = (rates, /** @type {number[]} */ counts) =>
 
 /**
  * The fewest workers that no larger number surely beats by 5 %. Pure.
- * @param {number[]} counts  ascending
- * @param {Record<string, number[]>} rates  by `N workers`
+ * @param {number[]} counts  ascending @param {Record<string, number[]>} rates  by `N workers`
  * @returns {number | undefined}  undefined: the intervals are too wide
  */
 export function chosen(counts, rates) {

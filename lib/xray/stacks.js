@@ -1,10 +1,8 @@
 /**
  * Finds the function that blocks an event loop: starts the server again, with a thread beside each process that reads the
  * stack when the loop is silent. That costs memory and time, so all numbers are from the first start, without it.
- *
  * @typedef {object} Stack
- * @property {number} pid
- * @property {number} t
+ * @property {number} pid @property {number} t
  * @property {string[]} calls  the innermost first: "isPlain (/shop/server.js:14:9)"
  * @property {string} [under]  path of the last request that it began and hadn't answered
  *

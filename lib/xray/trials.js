@@ -1,10 +1,7 @@
 /**
  * Trials under traffic: a kill and a stop; reload.js has the third. Half of the clients open a connection for each request.
- *
- * @typedef {import('./launch.js').Up} Up
- * @typedef {import('../observe/timeline.js').Event} Event
+ * @typedef {import('./launch.js').Up} Up @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../measure/traffic.js').Sent} Sent
- *
  * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
  *
  * @typedef {object} Trial
@@ -15,14 +12,13 @@
  * @property {{ code: number | null, printed: string }} [failed]  set if that command failed
  * @property {number} atMs
  * @property {number} zeroMs  when the program was started
- * @property {Both} sent
- * @property {Both} lost
+ * @property {Both} sent @property {Both} lost
  * @property {number} begun  of those lost: by a process
  * @property {number} repeated  reset on an idle kept connection and sent again, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind
  * @property {number} [tookMs]  until all was as before, or the program had exited; missing if never
  * @property {number} [waitedMs]  for that
- * @property {import('../observe/program.js').Fate} [fate]  how the program's first process ended
+ * @property {import('../observe/program.js').Fate} [fate]  how the program's first process exited
  * @property {number} [servers]  how many processes served before
  * @property {number} [replaced]  how many of them have gone
  * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request
@@ -80,8 +76,8 @@ export async function tryKill(up, plan) {
 }
 
 /**
- * Nothing will replace it: its parent has heard of the exit, has turned its event loop many times since, waits for no timer,
- * and has started nothing since the kill; some start a replacement before they hear of the exit.
+ * Nothing will replace it: its parent has received the exit, has turned its event loop many times since, waits for no timer,
+ * and has started nothing since the kill; some start a replacement before they receive the exit.
  */
 function isOver(/** @type {import('./launch.js').Program} */ { events }, pid, killedMs) {
   const heard = events.findLast((one) => one.what === 'worker-exit' && one.workerPid === pid);

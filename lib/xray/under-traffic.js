@@ -1,4 +1,4 @@
-/** What all trials share: traffic on fresh and on kept connections, and what became of it. */
+/** Shared by all trials: traffic on fresh and on kept connections, and its results. */
 import { isBegun, lostOf, startTraffic } from '../measure/traffic.js';
 import { createStreams } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
@@ -8,9 +8,7 @@ import { ignoreStarved } from '../observe/cpu-time.js';
 import { forClients } from './report/facts.js';
 import { shortName } from './report/words.js';
 
-/** @import { Up } from './launch.js' */
-/** @import { Trial } from './trials.js' */
-/** @import { Sent } from '../measure/traffic.js' */
+/** @import { Up } from './launch.js' @import { Trial } from './trials.js' @import { Sent } from '../measure/traffic.js' */
 /** @import { Event } from '../observe/timeline.js' */
 
 const KEPT_CONNECTIONS = 4;
@@ -29,7 +27,7 @@ function kindsOf(
   return [what, { ...what, connections: KEPT_CONNECTIONS }];
 }
 
-/** The parent of the serving processes, or the only one that serves. @param {Up} up @returns {number | undefined}  its pid */
+/** The parent of the serving processes, or the only serving process. @param {Up} up @returns {number | undefined}  its pid */
 export function primaryOf(up) {
   const servers = serving(up);
   const { events } = up.program;
@@ -40,9 +38,7 @@ export function primaryOf(up) {
 
 /**
  * Sends traffic before, during and after something happens.
- * @param {Up} up
- * @param {import('./load.js').Plan} plan
- * @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
+ * @param {Up} up @param {import('./load.js').Plan} plan @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
  * @param {(atMs: number, traffic: { count: () => number, streams: import('../observe/client.js').Streams }) => Promise<any>} watch
  *   makes it happen, and returns fields of the trial
  * @returns {Promise<Trial>}

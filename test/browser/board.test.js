@@ -1,5 +1,5 @@
-// Verifies the board of a class in a real Chromium: empty and full, light and dark, wide and narrow, and that what learners'
-// machines say appears there by itself.
+// Verifies the board of a class in a real Chromium: empty and full, light and dark, wide and narrow, and that learners'
+// reports appear by themselves.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
@@ -18,7 +18,7 @@ describe('the board in Chromium', { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  test('is accessible and fits, empty and full, and follows what is said', async (t) => {
+  test('is accessible and fits, empty and full, and follows the reports', async (t) => {
     const board = await serveBoard({ root: rootFolder, lessons, awayMs: 1e9 });
     t.after(board.close);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });

@@ -1,9 +1,9 @@
-/** A real Chromium for the tests of the pages, and what is asked of every page. */
+/** A real Chromium for the tests of the pages, and the demands on every page. */
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 import { QUIETLY, findBrowser } from '../../lib/deck/export.js';
 
-/** Where a Chromium is installed, if one is. */
+/** The path of an installed Chromium, if there is one. */
 const executablePath = (() => {
   try {
     return findBrowser(process.env);
@@ -12,7 +12,7 @@ const executablePath = (() => {
   }
 })();
 
-/** Why these tests are left out: never in CI. */
+/** Why these tests are skipped; never in CI. */
 export const skip =
   !executablePath &&
   !process.env.CI &&
@@ -21,7 +21,7 @@ export const skip =
 export const openBrowser = () => chromium.launch({ executablePath, args: QUIETLY.split(' ') });
 
 /**
- * Notes what must not happen on a page: errors on its console, refused content, requests to another origin.
+ * Records violations on a page: errors on its console, refused content, requests to another origin.
  * @param {import('playwright-core').Page} page
  * @param {string} url
  * @returns {string[]}  grows
@@ -43,14 +43,14 @@ export function watchFaults(page, url) {
 /** WCAG 2.2 A and AA, and best practices. */
 const EVERYTHING = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What can differ between a light and a dark page of the same elements. */
+/** Rules that can differ between a light and a dark page. */
 export const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
  * The accessibility faults of a page as it is now.
  * @param {import('playwright-core').Page} page
- * @param {{ part?: string, runOnly?: string[] }} [options]  part: a selector, of the whole page unless told; what the slides
- *   outside hold is taken away meanwhile: axe reads a whole page each time, and with a whole deck takes ten times as long;
+ * @param {{ part?: string, runOnly?: string[] }} [options]  part: a selector, the whole page by default; what the slides
+ *   outside it hold is removed for the run: axe reads a whole page each time, and with a whole deck takes ten times as long;
  *   runOnly: axe's tags or rules
  * @returns {Promise<string[]>}
  */
@@ -81,8 +81,8 @@ export async function accessibilityFaults(page, { part = 'html', runOnly = EVERY
 }
 
 /**
- * What of the slide that is shown does not fit: text below 28 px, below 24 where it labels what is drawn or is the wall's own;
- * what lies outside; what comes within 24 px of the footer, or of the box above it.
+ * What doesn't fit on the visible slide: text below 28 px (below 24 in labels of drawings and of the wall itself),
+ * elements that lie outside, or within 24 px of the footer or of the box above them.
  * @param {import('playwright-core').Page} page  of 16:9
  * @returns {Promise<string[]>}
  */
@@ -154,7 +154,7 @@ export function layoutFaults(page) {
     }
     for (const pre of slide.querySelectorAll('pre'))
       if (pre.scrollWidth > pre.clientWidth + 1 || pre.scrollHeight > pre.clientHeight + 1)
-        faults.push('its code has to be scrolled');
+        faults.push('its code needs scrolling');
     return faults;
   });
 }
@@ -162,7 +162,7 @@ export function layoutFaults(page) {
 /** @param {import('playwright-core').Page} page  the speaker's window */
 export const cockpitFaults = (page) => page.evaluate(outside);
 
-/** In the page: what of the speaker's window lies outside it, or has to be scrolled, but for the notes. */
+/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
 function outside() {
   const faults = [];
   const talk = document.getElementById('talk');
@@ -218,15 +218,15 @@ export function textsOnTexts(page) {
 }
 
 /**
- * The texts of the diagram that is shown, and what is wrong with them, in the units of its drawing: they leave it, or
- * the box that they stand in, or run into another box or text, or nearly so. What a filled box was painted over does not count.
+ * The texts of the visible diagram, and their faults, in units of the drawing: they leave it or
+ * their box, or come close to another box or text. Elements under a filled box don't count.
  * @param {import('playwright-core').Page} page  all steps shown
  * @returns {Promise<{ texts: number, faults: string[] }>}
  */
 export function diagramTexts(page) {
   return page.evaluate(() => {
     const MARGIN = 4;
-    const BEARING = 2; // a T may begin that much left of where it stands
+    const BEARING = 2; // a T may begin that much left of its position
     const BESIDE = 4; // between a text and the box next to it
     const LEADING = 6; // a line is that much higher than its letters, above and below
     const svg = /** @type {SVGSVGElement} */ (
@@ -291,7 +291,7 @@ export function diagramTexts(page) {
 export async function goTo(page, id) {
   await page.waitForFunction((wanted) => {
     if (document.querySelector('section.present')?.id === wanted) return true;
-    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may just write the last slide's
+    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may be writing the last slide's
     return false;
   }, id);
 }

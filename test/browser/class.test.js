@@ -1,5 +1,5 @@
-// Verifies in a real Chromium what goes between a class and the wall: a vote that is open on the learner's own page, one tap,
-// its count on the wall and in the speaker's window at once; what the speaker types; how many have a task.
+// Verifies in a real Chromium the traffic between a class and the wall: an open vote on the learner's own page, one tap, its
+// count on the wall and in the speaker's window at once; what the speaker types; how many have a task.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listLessons, rootFolder } from '../../lib/lessons/catalog.js';
@@ -29,7 +29,7 @@ const turn = slides.find(({ heading }) => heading.includes('round one')) ?? slid
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** A learner of whom the page is only to be shown. @returns {import('../../lib/learner/serve.js').Learner} */
+/** A learner whose page is only shown. @returns {import('../../lib/learner/serve.js').Learner} */
 function learnerWith(/** @type {import('../../lib/learner/serve.js').Learner['hand']} */ hand) {
   const hinted = () => ({ name: 'Task 1', shown: [], of: 3 });
   return /** @type {any} */ ({
@@ -45,7 +45,7 @@ describe('a class that votes, in Chromium', { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  /** A board, the deck, and a learner who has joined, each with its page; and others who have. @param {import('node:test').TestContext} t */
+  /** A board, the deck, and a learner who has joined, each with its page, and more learners who have joined. @param {import('node:test').TestContext} t */
   async function open(t) {
     const board = await serveBoard({ root: rootFolder, lessons, awayMs: 1e9 });
     t.after(board.close);
@@ -97,13 +97,17 @@ describe('a class that votes, in Chromium', { skip }, () => {
       [selector, texts.join()],
     );
 
-  test('a vote is open with its slide; a tap is counted at once, on the wall, and by the speaker', async (t) => {
+  test('a vote opens with its slide; a tap is counted at once, on the wall and in the speaker’s window', async (t) => {
     const { board, others, wall, speaker, page, isWell } = await open(t);
     const ballot = page.locator('#ballot');
     assert.equal(await ballot.isVisible(), false);
     await goTo(wall, vote.id);
     await shows(page, '#ballot h2', [`Vote: ${vote.heading}`]);
-    assert.equal(await ballot.locator('fieldset').count(), 1, 'what the wall asks so far');
+    assert.equal(
+      await ballot.locator('fieldset').count(),
+      1,
+      'only the question that is on the wall',
+    );
     await speaker.bringToFront();
     await speaker.keyboard.press('PageDown');
     await ballot.locator('fieldset').nth(1).waitFor();
@@ -145,7 +149,7 @@ describe('a class that votes, in Chromium', { skip }, () => {
     isWell();
   });
 
-  test('a spot slide has its vote, and its fields, until it is judged', async (t) => {
+  test('a spot slide keeps its vote and its fields until it is judged', async (t) => {
     const { wall, speaker, page, isWell } = await open(t);
     await goTo(wall, spot.id);
     const option = page.locator('#ballot button');
@@ -155,13 +159,13 @@ describe('a class that votes, in Chromium', { skip }, () => {
     await speaker.locator('#boxes input').nth(2).fill('4');
     await shows(wall, 'section.present .options .hands', ['0', '1', '4']);
     assert.deepEqual(await accessibilityFaults(wall, { part: 'section.present' }), []);
-    await wall.keyboard.press('r'); // its recording tells the answer
+    await wall.keyboard.press('r'); // its recording shows the answer
     await page.locator('#ballot').waitFor({ state: 'hidden' });
     await shows(wall, 'section.present .options .hands', ['0', '1', '4']);
     isWell();
   });
 
-  test('an exercise says how many have its tasks', async (t) => {
+  test('an exercise shows how many learners have each task', async (t) => {
     const { ada, others, wall, isWell } = await open(t);
     await goTo(wall, turn.id);
     const words = 'section.present .have';

@@ -1,5 +1,5 @@
-// Verifies the speaker's window in a real Chromium: one screen; what is on the wall and what comes next; the keys of a
-// clicker, wherever he has clicked; the plan, which a reload keeps; the demo, the hands and the countdown on the wall.
+// Verifies the speaker's window in a real Chromium: one screen; the current and the next slide; the keys of a clicker,
+// wherever the speaker has clicked; the plan, which survives a reload; the demo, the hands and the countdown on the wall.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rootFolder } from '../../lib/lessons/catalog.js';
@@ -85,7 +85,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       id,
     );
 
-  test('is one screen, in which nothing scrolls but the notes, which begin at their top', async () => {
+  test('is one screen in which only the notes scroll, and they begin at the top', async () => {
     const { wall, speaker, close } = await open({ query: '?plan=day-1' });
     const bad = [];
     for (const slide of [vote, demo, turn, stepwise]) {
@@ -96,7 +96,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
         const faults = await cockpitFaults(speaker);
         bad.push(...faults.map((fault) => `${slide.id}, ${size.width}: ${fault}`));
       }
-      await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: here the notes have to be scrolled
+      await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: the notes must scroll
       await speaker.evaluate(() => document.getElementById('talk')?.scrollTo(0, 30));
     }
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
@@ -108,7 +108,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('says what stands in the way of demos, on the first slide and on that of the demo', async () => {
+  test("shows a demo's obstacles on the first slide and on the demo's own", async () => {
     const { wall, speaker, close } = await open();
     const preflight = {
       ...{ obstacles: { [demo.demos[0]]: 'nginx is not installed.' }, unprepared: {} },
@@ -158,7 +158,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('the keys of a clicker act on both windows, after a click on Run, on Stop, on any button, in any field', async () => {
+  test('the keys of a clicker act on both windows after a click on Run, on Stop, on any button, in any field', async () => {
     const { wall, speaker, close } = await open();
     const at = slides.indexOf(demo);
     const [previous, next] = [slides[at - 1], slides[at + 1]];
@@ -246,7 +246,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     [elapsed, pace, finish] = await told();
     assert.deepEqual([elapsed, pace], ['0:00', 'on time']);
     assert.match(finish, new RegExp(`, end ${clockAt(10 * 60 + 25 + half.minutes)}$`));
-    const last = found(chapters[2].slides.at(-1)); // of lesson 2: lesson 5 comes next
+    const last = found(chapters[2].slides.at(-1)); // of lesson 2; the next is lesson 5
     await goTo(wall, last.id);
     await showSteps(wall);
     await wall.bringToFront();
@@ -290,7 +290,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('the notes of every slide can be read to their end, and none is too small', async () => {
+  test('the notes of every slide can be read to their end, and no text is too small', async () => {
     const { wall, speaker, close } = await open();
     const bad = [];
     for (const slide of slides) {
@@ -329,7 +329,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('a demo is started and stopped from here, and what it says is told', async () => {
+  test('starts and stops a demo, and reports what it says', async () => {
     const { wall, speaker, close } = await open();
     await goTo(wall, demo.id);
     await hears(speaker, demo);
@@ -350,7 +350,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await close();
   });
 
-  test('hands that were counted are shown with the answers, and a countdown while the class works', async () => {
+  test('counted hands appear with the answers, and a countdown while the class works', async () => {
     const { wall, speaker, setTime, close } = await open({ time: '10:00:00' });
     await goTo(wall, vote.id);
     await hears(speaker, vote);

@@ -1,6 +1,6 @@
-// Verifies the learner's page in a real Chromium: a verdict as it comes, and that nothing the learner is at is lost by it;
-// each state, light and dark, wide and narrow; without JavaScript; a line that breaks; and that what is marked for a wrong
-// answer is what its timeline holds.
+// Verifies the learner's page in a real Chromium: a verdict as it arrives, without disturbing the learner; each state, light
+// and dark, wide and narrow; without JavaScript; a broken connection; and that each mark for a wrong answer matches its
+// timeline.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -87,21 +87,21 @@ const failedPromise = {
   programs: [0],
 };
 
-/** What a state of the page is made by. @type {Record<string, (server: Server) => Promise<void> | void>} */
+/** How to bring the page into each state. @type {Record<string, (server: Server) => Promise<void> | void>} */
 const states = {
   'the first visit': () => {},
-  'a check under way': async (server) => {
+  'a check in progress': async (server) => {
     await server.begin(lesson, 'server.js');
     server.program({ name: 'NODE_CLUSTER_WORKERS=2 server.js', program: { events } });
     server.promise({ promise: { id: ids[1], sentence: 'one', verdict: 'passed' }, programs: [0] });
   },
   failed: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.promise(failedPromise);
     server.end({ verdict: 'failed', isWhole: true, seconds: 1.2 });
   },
   undecided: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.promise({
       promise: { id: ids[2], sentence: 'answer', verdict: 'inconclusive', ...story },
       programs: [0],
@@ -109,7 +109,7 @@ const states = {
     server.end({ verdict: 'inconclusive', isWhole: false, seconds: 1.2 });
   },
   building: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     const program = { events, stopped: new Promise(() => {}) };
     server.program({ name: 'nitropack build', doing: 'Nitro is building.', program });
   },
@@ -120,14 +120,14 @@ const states = {
       server.promise({ promise: { id, sentence, verdict: 'passed' }, programs: [] });
   },
   passed: async (server) => {
-    await states['a check under way'](server);
+    await states['a check in progress'](server);
     server.end({ verdict: 'passed', isWhole: true, seconds: 1.2, ...measured });
   },
 };
 
 const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();', '+c();'] }] };
 
-/** What is in reach, without the command that serves it: experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
+/** The page's actions, without the command that serves it; the experiments are real. @returns {import('../../lib/learner/page-actions.js').PageActions} */
 function makeReach() {
   let asked = 0;
   return {
@@ -206,7 +206,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     return { page, faults };
   }
 
-  /** The page has taken in what the server has said so far. */
+  /** Waits until the page has handled everything that the server has sent. */
   const hasHeard = async (/** @type {Server} */ server, /** @type {Page} */ page) => {
     await until('the page listens', () => server.watching() > 0);
     await page.waitForSelector('#hints:not([hidden])', { state: 'attached' });
@@ -240,7 +240,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(found, []);
   });
 
-  test('what a check says is put in, and text, scroll and focus stay', async (t) => {
+  test("a check's progress appears without moving text, scroll position or focus", async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -294,7 +294,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('the first failure opens with each verdict; another one, and a task to come, are a line each', async (t) => {
+  test('the first failure opens with each verdict; other failures and later tasks take a line each', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -309,7 +309,7 @@ describe("the learner's page in Chromium", { skip }, () => {
       const other = {
         ...failedPromise.promise,
         id: ids[2],
-        got: 'Nothing came.',
+        got: 'Nothing arrived.',
         shows: undefined,
       };
       server.promise({ promise: other, programs: [0] });
@@ -319,7 +319,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     await fail();
     await page.waitForSelector('#evidence svg.xray');
     assert.deepEqual(await Promise.all([ids[0], ids[2]].map(isOpen)), ['true', 'false']);
-    assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing came.');
+    assert.equal(await rowOf(ids[2]).locator('.brief').innerText(), 'Nothing arrived.');
     const [heading, later] = await page.locator('#promises summary:not(#story *)').allInnerTexts();
     assert.match(heading, /^Task 1: /);
     assert.match(later, /^Task 2: \S.* · not yet$/);
@@ -340,7 +340,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('the page goes with the lesson that is checked, and says so, unless something is typed', async (t) => {
+  test('the page follows the checked lesson and says so, unless the learner is typing', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -370,7 +370,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('beside an editor text and verdict are two tabs; a verdict comes to the front, and the text keeps its place', async (t) => {
+  test('beside an editor, text and verdict are two tabs; a verdict comes to the front, and the text keeps its position', async (t) => {
     const server = await serve();
     t.after(server.close);
     for (const [index, width] of [860, 960, 1280].entries()) {
@@ -392,7 +392,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     }
   });
 
-  test('everything is in reach, by the keyboard, and accessible: experiments, faults, the diff, the starter', async (t) => {
+  test('everything is reachable by keyboard and accessible: experiments, faults, the diff, the starter', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
@@ -475,7 +475,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([...found, ...faults], []);
   });
 
-  test('at 400 % zoom the keyboard reaches everything, and nothing lies over what has the focus', async (t) => {
+  test('at 400 % zoom the keyboard reaches everything, and nothing covers the focus', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url, { viewport: { width: 320, height: 256 } });
@@ -520,7 +520,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual([...one.faults, ...two.faults], []);
   });
 
-  test('what cannot be done now, or is gone, is said in words, and not on the console', async (t) => {
+  test('an action that is unavailable or gone is explained on the page, not on the console', async (t) => {
     const server = await serve(0, {
       aside: () => false,
       compare: () => {
@@ -553,7 +553,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('a line that breaks is opened again, and the page acts as before', async (t) => {
+  test('a broken connection is reopened, and the page works as before', async (t) => {
     const first = await serve();
     const { page } = await open(t, first.url);
     await hasHeard(first, page);
@@ -573,7 +573,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(second.checked, [lesson.key]);
   });
 
-  test('without JavaScript the text is there to read, and what would not work is not', async (t) => {
+  test('without JavaScript the text is readable, and controls that would not work are hidden', async (t) => {
     const server = await serve();
     t.after(server.close);
     const { page, faults } = await open(t, server.url, { javaScriptEnabled: false });
@@ -586,7 +586,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     assert.deepEqual(faults, []);
   });
 
-  test('two npm start at once: the second says what to do, and neither loses what is typed', async (t) => {
+  test('two npm start at once: the second says what to do, and neither loses typed input', async (t) => {
     const { copy, url, save, start } = await startCopy(t);
     const { port } = new URL(url);
     const refused = await start(port);
@@ -628,7 +628,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     );
   });
 
-  test('what is marked for a wrong answer is what its timeline holds', async (t) => {
+  test("each mark for a wrong answer matches the answer's timeline", async (t) => {
     const { url, save } = await startCopy(t);
     const { page, faults } = await open(t, url);
     await page.waitForSelector('#hints:not([hidden])');
@@ -660,7 +660,7 @@ describe("the learner's page in Chromium", { skip }, () => {
   });
 });
 
-/** What is wider than its place, and would have to be scrolled sideways: the page, its columns, an X-ray. */
+/** Elements that would need sideways scrolling: the page, its columns, an X-ray. */
 const tooWide = (/** @type {Page} */ page) =>
   page.evaluate(() =>
     ['html', '#text', '#verdict', '.drawing'].flatMap((selector) =>
@@ -680,7 +680,7 @@ const tooWide = (/** @type {Page} */ page) =>
     ),
   );
 
-/** In the page: what has the focus, by its place among all elements, and whether it is to be seen. */
+/** In the page: the focused element, by its index among all elements, and whether it is visible. */
 function whatHasFocus() {
   const { activeElement: one } = document;
   if (!one || one === document.body) return undefined;
@@ -697,8 +697,8 @@ function whatHasFocus() {
 }
 
 /**
- * What the page marks for a promise of a program that breaks it, and the timeline that it shows. A machine that is too busy
- * to tell is asked again.
+ * The page's marks for a broken promise, and the timeline that it shows. If the machine is too busy to judge,
+ * the check runs again.
  * @param {Page} page
  * @param {() => void} save
  * @param {string} id

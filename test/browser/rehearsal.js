@@ -1,5 +1,5 @@
 // Teaches a whole day with the keys of a clicker: the wall and the speaker's window in a real Chromium, every step, every demo
-// run. Says what does not fit, what lies on something else, which demo could not be shown, where the two windows disagree.
+// run. Reports elements that don't fit or overlap, demos that could not be shown, and differences between the windows.
 //   npm run test:rehearsal -- [--plan full] [--from 05-crash-restart-1] [--minutes 20] [--pictures FOLDER]
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ async function look(/** @type {string} */ where) {
   await speaker.screenshot({ path: join(pictures, `${name}-speaker.png`) });
 }
 
-/** A key further, and the demo runs; the copy that the speaker has says the same. @param {{ id: string }} slide */
+/** Presses the key again, so that the demo runs; the speaker's copy shows the same. @param {{ id: string }} slide */
 async function perform({ id }) {
   const figure = wall.locator('section.present figure.demo');
   const before = await figure.locator('.status').innerText();

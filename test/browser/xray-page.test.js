@@ -1,4 +1,4 @@
-// Verifies the page that `xray --html` writes: opened from the disk it draws, and can be looked at closer and moved along.
+// Verifies the page that `xray --html` writes: opened from disk it draws, and can be zoomed and moved.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ const page = xrayPage({
   ],
 });
 
-test('it is one file, and opened from the disk it draws', { skip }, async (t) => {
+test('is one file, and draws when opened from disk', { skip }, async (t) => {
   const folder = mkdtempSync(join(temporaryFolder(), 'forkshop-page-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'x.html');

@@ -1,13 +1,13 @@
-// Makes a program die at a chosen moment: crashes.test.js writes a call of crashAt() into each file of a solution.
+// Crashes a program at a chosen moment: crashes.test.js writes a call of crashAt() into each file of a solution.
 import { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const BLOCK_BYTES = 256 * 1024 ** 2;
-const BLOCKS = 12; // more than the keeper lets it have
+const BLOCKS = 12; // more than the keeper allows
 
-/** What can be counted, and how to be called at each. @type {Record<string, (see: () => void) => void>} */
+/** Countable moments, and how to get a call at each. @type {Record<string, (see: () => void) => void>} */
 const watching = {
   request: (see) => subscribe('http.server.request.start', see),
   response: (see) => subscribe('http.server.response.finish', see),
@@ -41,9 +41,9 @@ let isArmed = false;
 /**
  * @param {object} plan
  * @param {string} plan.moment  one of MOMENTS
- * @param {number} plan.nth  at which of them, counted in each process
+ * @param {number} plan.nth  which occurrence, counted in each process
  * @param {string} plan.way  one of WAYS
- * @param {boolean} plan.isOnce  only the first process that gets there; else each, a replacement too
+ * @param {boolean} plan.isOnce  only the first process that gets there; else each, including replacements
  * @param {string} plan.log  a file that gets a line for each crash
  */
 export function crashAt({ moment, nth, way, isOnce, log }) {

@@ -1,7 +1,7 @@
 // Crashes the solution of each lesson at a moment of its check (crash-at.js), and verifies that the check never calls it a
-// bug of ours: whatever it says, a program that died is the program's affair. In a namespace, since programs die there in
-// any state. `npm run test:crashes` tries some moments of each lesson, and prints the seed that chose them; with
-// FORKSHOP_SEED=that it tries the same ones. `-- all` tries every one, which takes hours; `-- lesson-5` some of lesson 5.
+// bug of ours. In a namespace, since programs crash there in any state. `npm run test:crashes` tries some moments of each
+// lesson, and prints the seed that chose them; with FORKSHOP_SEED=that it tries the same ones. `-- all` tries every one,
+// which takes hours; `-- lesson-5` some of lesson 5.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const main = join(rootFolder, 'lib/cli/main.cjs');
 const home = mkdtempSync(join(tmpdir(), 'forkshop-crashes-'));
 after(() => rmSync(home, { recursive: true }));
 
-/** Everything that can be tried of a lesson. @type {Plan[]} */
+/** All plans for a lesson. @type {Plan[]} */
 const plans = MOMENTS.flatMap((moment) =>
   COUNTS[moment].flatMap((nth) =>
     WAYS.flatMap((way) => [true, false].map((isOnce) => ({ moment, nth, way, isOnce }))),
@@ -84,7 +84,7 @@ async function tryOne(t, { key, plan, index, log }) {
 }
 
 /**
- * A copy of the solution in whose files the first line says when to crash.
+ * A copy of the solution; the first line of each file says when to crash.
  * @param {string} key @param {Plan} plan @param {number} index @param {string} log
  */
 function makeCrashing(key, plan, index, log) {

@@ -1,5 +1,5 @@
-// Verifies `xray` on ten applications that are not ours, each as its README says: it is started, understood and ended, what
-// is said of it is true, and nothing of it is left. `npm run test:field` installs their packages first.
+// Verifies `xray` on ten third-party applications, each started as its README says: it understands and stops them, its report
+// is true, and it leaves nothing. `npm run test:field` installs their packages first.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const node24 = join(here, `node_modules/node-linux-${process.arch}/bin/node`);
  * @property {number} [threads]
  * @property {string} [policy]
  * @property {string} [path]
- * @property {string[]} [finds]  what is true of it, each time
+ * @property {string[]} [finds]  its true findings, every time
  * @property {string} [skip]
  */
 
@@ -67,7 +67,7 @@ for (const name of ['pm2', 'nitro'])
     assert.ok(order);
     const argv = ['--', process.execPath, order.entry, ...order.args];
     const own = { ...env, ...order.env };
-    // Nitro's primary waits for its workers for 30 s, and does not tell them.
+    // Nitro's primary waits 30 s for its workers without signalling them.
     const more = name === 'nitro' ? { finds: ['does-not-stop'] } : {};
     await judge({ argv, workers: 2, servers: 2, policy: 'round robin', ...more }, own);
   });
@@ -87,17 +87,13 @@ async function judge({ argv, workers, servers, threads = 0, policy, path, ...abo
   assert.ok(facts, `${obstacle} ${output}`);
   const { processes, report, seen } = facts;
   const ids = findings.map((/** @type {any} */ { id }) => id);
-  // Most end at once on SIGTERM: whether one had a request under way at that moment differs each time.
+  // Most exit at once on SIGTERM; whether a request was in flight at that moment varies.
   const { lost } = trials[0];
   const others = ids.filter((/** @type {string} */ id) => id !== 'stop-loses');
-  assert.equal(
-    ids.includes('stop-loses'),
-    lost.fresh + lost.kept > 0,
-    'a loss is told, and no other',
-  );
+  assert.equal(ids.includes('stop-loses'), lost.fresh + lost.kept > 0, 'only losses are reported');
   assert.deepEqual(others, finds, JSON.stringify(findings));
   assert.deepEqual(report.statuses, { 200: report.requests });
-  assert.equal(seen, report.requests, 'each request was seen to begin');
+  assert.equal(seen, report.requests, 'the beginning of each request was recorded');
   const count = (/** @type {(one: any) => boolean} */ is) => processes.filter(is).length;
   assert.equal(
     count(({ role }) => role === 'worker'),

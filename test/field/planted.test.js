@@ -1,5 +1,5 @@
-// Verifies what `xray` finds, on the small servers of planted.js: each fault is named first, and of the others nothing is
-// said. On a busy machine it rather says nothing than guess, so a fault that was missed is looked for again.
+// Verifies the findings of `xray` on the small servers of planted.js: each fault is named first, and the healthy ones have
+// none. On a busy machine xray prefers silence to guessing, so a missed fault gets another try.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { faults, healthy } from './planted.js';
 
 const TRIES = 3;
 
-/** `2/3`: the second third of them, so that none takes long. */
+/** `2/3`: the second third of them, so that each part stays short. */
 const [part, parts] = (process.env.FORKSHOP_PART ?? '1/1').split('/').map(Number);
 const isInPart = (/** @type {unknown} */ _, /** @type {number} */ index) =>
   index % parts === part - 1;
@@ -36,11 +36,11 @@ async function xray(name, { source, flags = [] }) {
   return { code, findings: seen.findings, undecided: seen.undecided };
 }
 
-test('the part that was asked for is one', () => {
+test('the requested part exists', () => {
   assert.ok(Number.isInteger(part) && part >= 1 && part <= parts, process.env.FORKSHOP_PART);
 });
 
-test('there are as many as were promised', () => {
+test('the promised numbers of cases exist', () => {
   assert.ok(Object.keys(faults).length >= 32);
   assert.ok(Object.keys(healthy).length >= 13);
 });
@@ -59,6 +59,6 @@ describe('planted faults and healthy servers', { concurrency: 2 }, () => {
     test(`${name}: nothing`, async () => {
       const { code, findings, undecided } = await xray(name, one);
       assert.deepEqual(findings, []);
-      assert.equal(code, undecided.length > 0 ? 3 : 0); // on a busy machine it may be left open
+      assert.equal(code, undecided.length > 0 ? 3 : 0); // a busy machine may leave it undecided
     });
 });

@@ -1,6 +1,6 @@
-// Verifies that each process of ours may be killed at any moment. When check, keeper or page (`npm start`) are killed, no process
-// and no file of theirs is left after the next start; when the load of a measurement is killed, the check ends with a verdict.
-// The moment is chosen at random and decides nothing.
+// Verifies that each process of ours may be killed at any moment. If check, keeper or page (`npm start`) are killed, none of
+// their processes and files is left after the next start; if the load of a measurement is killed, the check ends with a
+// verdict. The moment is random and decides nothing.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const victims = {
   both: (watched) => [watched.pid, ...victims.keeper(watched)],
 };
 
-describe('killed at a random moment, the next start leaves nothing of it:', onlyApart, () => {
+describe('killed at a random moment; the next start leaves nothing of it:', onlyApart, () => {
   for (const lesson of ['lesson-2', 'lesson-5', 'lesson-6', 'lesson-9', 'lesson-10'])
     for (const [who, choose] of Object.entries(victims))
       for (const time of times)
@@ -45,7 +45,7 @@ describe('killed at a random moment, the next start leaves nothing of it:', only
         });
 });
 
-/** What sends a measurement's requests, or measures the machine, and a lesson that needs it. */
+/** A process that sends a measurement's requests or measures the machine, and a lesson that needs it. */
 const loads = {
   'load process': { file: 'load-process.js', lesson: 'lesson-2' },
   'load process of the measurements': { file: 'load-process.js', lesson: 'lesson-3' },
@@ -54,7 +54,7 @@ const loads = {
 };
 const WHILE_MEASURING_MS = 1_000;
 
-describe('its load killed at a random moment, a check ends with a verdict:', onlyApart, () => {
+describe('a check whose load is killed at a random moment ends with a verdict:', onlyApart, () => {
   for (const [who, { file, lesson }] of Object.entries(loads))
     for (const time of times)
       test(`${who}, ${lesson} (${time})`, async (t) => {
@@ -78,7 +78,7 @@ const victimsOfPage = {
 };
 
 describe(
-  '`npm start`, killed while it checks, leaves nothing after the next start:',
+  '`npm start`, killed during a check, leaves nothing after the next start:',
   onlyApart,
   () => {
     for (const lesson of ['lesson-2', 'lesson-10'])
@@ -93,7 +93,7 @@ describe(
             assertKeptWhole(home);
           });
 
-        test(`keeper, ${lesson}: the page goes on (${time})`, async (t) => {
+        test(`keeper, ${lesson}: the page carries on (${time})`, async (t) => {
           const { watched, save } = await beginPage(t, lesson);
           await killLater(t, watched, victims.keeper);
           const waits = /Waiting for the next save/;
@@ -117,7 +117,7 @@ function begin(t, argv, env) {
   return watched;
 }
 
-/** Runs `npm start` in a workshop of its own, and saves a lesson there. @param {import('node:test').TestContext} t @param {string} lesson */
+/** Runs `npm start` in a new workshop, and saves a lesson there. @param {import('node:test').TestContext} t @param {string} lesson */
 async function beginPage(t, lesson) {
   const root = mkdtempSync(join(tmpdir(), 'kills '));
   t.after(() => rmSync(root, { recursive: true, maxRetries: 3 }));
@@ -159,7 +159,7 @@ async function assertNothingLeft(watched) {
   await until('nothing is left', look).catch(() => assert.deepEqual(left, []));
 }
 
-/** What the learner has reached can be read, and the next change leaves nothing beside it. @param {string} home */
+/** The learner's progress can be read, and the next change leaves no other file beside it. @param {string} home */
 function assertKeptWhole(home) {
   const told = { text: '', write: (/** @type {string} */ text) => (told.text += text) };
   const io = /** @type {any} */ ({ env: { FORKSHOP_HOME: home }, root: home, stderr: told });

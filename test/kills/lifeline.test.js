@@ -1,5 +1,5 @@
-// Verifies that every process that we start goes when its parent does: at once, before its own first line, or later; by
-// process.exit() or by SIGKILL. Nothing stays, no file either. FORKSHOP_TIMES=20 tries each so often.
+// Verifies that every process that we start exits when its parent does: at once, before its own first line, or later; by
+// process.exit() or by SIGKILL. No process and no file stays. FORKSHOP_TIMES=20 tries each that often.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'forkshop-lifeline-'));
 after(() => rmSync(folder, { recursive: true }));
 const idle = join(folder, 'idle.js');
 writeFileSync(idle, 'setInterval(() => {}, 1e6);');
-const browser = join(folder, 'browser.sh'); // what of it matters here: it goes on
+const browser = join(folder, 'browser.sh'); // it stays alive, which is all that matters here
 writeFileSync(browser, '#!/bin/sh\nsleep 600\n', { mode: 0o755 });
 mkdirSync(join(folder, 'lessons'));
 
@@ -65,7 +65,7 @@ const children = {
   ],
 };
 
-/** How the parent goes. @type {Record<string, (start: string) => string>} */
+/** How the parent exits. @type {Record<string, (start: string) => string>} */
 const manners = {
   'at once': (start) => `${start}; process.exit();`,
   later: (start) => `await ${start}; process.exit();`,
@@ -96,7 +96,7 @@ for (const [name, [file, start]] of Object.entries(children)) {
   });
 }
 
-describe('its guard killed, the browser of slides --pdf', onLinux, () => {
+describe('if the guard of the browser of slides --pdf is killed, the browser', onLinux, () => {
   const imported = `import { exportPdf } from ${JSON.stringify(join(rootFolder, 'lib/deck/export.js'))};`;
   const killGuard = async (/** @type {import('node:test').TestContext} */ t) => {
     const watched = begin(t, `${imported} await ${exporting}.catch(() => {});`);
@@ -105,13 +105,13 @@ describe('its guard killed, the browser of slides --pdf', onLinux, () => {
     return watched;
   };
 
-  test('ends with the command', async (t) => {
+  test('exits with the command', async (t) => {
     const watched = await killGuard(t);
     await watched.over();
     await assertNothingLeft(watched);
   });
 
-  test('is ended by the next start, where the command was killed, too', async (t) => {
+  test('is killed by the next start, even if the command was killed', async (t) => {
     const watched = await killGuard(t);
     process.kill(watched.pid, 'SIGKILL');
     await watched.over();

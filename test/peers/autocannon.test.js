@@ -1,5 +1,5 @@
-// Verifies that a closed loop of ours counts each request, as the server itself does; and what autocannon makes of the same
-// server: at its end it drops what is in flight, so of what was answered it may count one less for each connection.
+// Verifies that our closed loop counts each request, as the server itself does, and compares autocannon on the same server:
+// when it stops it drops requests in flight, so it may count one less for each connection.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -51,9 +51,9 @@ for (const [name, most] of Object.entries({ 'all clients': CONNECTIONS, 'half of
       assert.equal(new Set(window.answers.map(({ visitor }) => visitor)).size, CONNECTIONS);
     });
 
-    test('autocannon: as many, but for one in flight on each connection', async (t) => {
+    test('autocannon: the same number, but for one in flight on each connection', async (t) => {
       const { url, counts } = await listen(t, most);
-      const timeout = 2 * (LASTS_MS / 1000); // no client gives up and comes again
+      const timeout = 2 * (LASTS_MS / 1000); // no client gives up and reconnects
       const how = { connections: CONNECTIONS, duration: LASTS_MS / 1000, timeout };
       const { requests, ...theirs } = await autocannon({ url, ...how, sampleInt: 10 });
       const dropped = requests.sent - theirs['2xx'];
@@ -61,6 +61,6 @@ for (const [name, most] of Object.entries({ 'all clients': CONNECTIONS, 'half of
       const unseen = requests.sent - counts.begun;
       assert.ok(unseen >= 0 && unseen <= CONNECTIONS, `${unseen} of ${requests.sent}`);
       assert.ok(dropped >= never && dropped <= CONNECTIONS, `${dropped} of ${requests.sent}`);
-      assert.equal(theirs.errors + theirs.timeouts, 0, 'those never served are not told of');
+      assert.equal(theirs.errors + theirs.timeouts, 0, 'clients never served are not reported');
     });
   });

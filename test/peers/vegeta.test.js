@@ -10,7 +10,7 @@ const LATE_MS = 10;
 const vegeta = findTool('vegeta');
 const skip = !vegeta && !process.env.CI && 'vegeta is not installed';
 
-test('throughput, p50 and p90 are those of vegeta', { skip }, async (t) => {
+test('throughput, p50 and p90 equal those of vegeta', { skip }, async (t) => {
   assert.ok(vegeta, 'vegeta is not installed.');
   for (let tries = 1; ; tries += 1) {
     const both = await compareWith(vegeta, { rounds: 1, durationMs: 4_000 });

@@ -16,7 +16,7 @@ const vegeta = findTool('vegeta');
 const skip = !vegeta && !process.env.CI && 'vegeta is not installed';
 const servers = join(rootFolder, 'test/fixtures/xray');
 
-/** By `xray` and by vegeta, which both get no answer to some of their requests. */
+/** Counts by `xray` and by vegeta, which both lose some requests. */
 const cases = {
   'every fourth request of each client is lost': {
     file: 'loses-every-fourth.js',
@@ -31,7 +31,7 @@ const cases = {
 };
 
 for (const [name, { file, finds, seconds }] of Object.entries(cases))
-  test(`${name}: both count as many`, { skip }, async (t) => {
+  test(`${name}: both count the same number`, { skip }, async (t) => {
     const port = await reservePort();
     const url = `http://127.0.0.1:${port}/`;
     const argv = ['xray', join(servers, file), '--rate', '25', '--seconds', `${seconds}`, '--json'];

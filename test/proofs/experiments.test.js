@@ -1,4 +1,4 @@
-// Proves what `npm run try` tells: every experiment of every lesson is run, and what is seen is what is explained.
+// Proves the explanations of `npm run try`: every experiment of every lesson is run, and its result is as explained.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { existsSync } from 'node:fs';
@@ -36,7 +36,7 @@ for (const { key } of listLessons(rootFolder).filter((one) => !wanted || one.key
 const isInstalled = (/** @type {import('../../lib/tools/tools.js').Tool | undefined} */ needs) =>
   needs === undefined || findTool(needs) !== undefined;
 
-/** What is not installed is left out, but never in CI. @param {import('../../lib/check/lab.js').Experiment} experiment */
+/** An experiment whose tool is not installed is skipped, but never in CI. @param {import('../../lib/check/lab.js').Experiment} experiment */
 const skipWithout = ({ needs }) => ({
   skip: !isInstalled(needs) && !process.env.CI && `${needs} is not installed`,
 });
@@ -55,7 +55,7 @@ async function prove(experiment, t) {
     const { observed, because, asExpected } = await slots.take(tries === 1 ? 1 : AT_ONCE, () =>
       runOnce(experiment),
     );
-    assert.ok(observed.length > 0 && because.length > 0, 'It tells nothing.');
+    assert.ok(observed.length > 0 && because.length > 0, 'It explains nothing.');
     if (asExpected) return;
     const seen = [observed].flat().join('\n');
     if (tries === TRIES) assert.fail(`Seen:\n${seen}\nExplained: ${because}`);
@@ -69,11 +69,11 @@ async function runOnce({ run }) {
   return run(lab)
     .catch(starved)
     .finally(async () => {
-      assert.deepEqual(await lab.close(), [], 'These processes could not be ended.');
+      assert.deepEqual(await lab.close(), [], 'These processes could not be killed.');
     });
 }
 
-/** What had no turn on a busy machine has shown nothing, and is tried again. */
+/** An experiment that got no CPU time on a busy machine has shown nothing, and is tried again. */
 function starved(/** @type {unknown} */ error) {
   if (!(error instanceof Starved)) throw error;
   return { observed: error.message, because: 'The machine was too busy.', asExpected: false };

@@ -1,10 +1,10 @@
 // Proves every lesson through `check`, as a learner would run it: the solution passes, the untouched starter breaks
 // what its front matter says, right answers pass, wrong ones break exactly the promises that they name, every promise is
 // broken alone by some wrong answer, and nothing is left behind.
-// `ends` judges the solution and the starter of each lesson; `quick` also one right answer, and for each promise one wrong
+// `ends` judges the solution and the starter of each lesson; `quick` adds one right answer, and for each promise one wrong
 // answer that breaks just it, of which only this promise, and its dependencies, are judged; `answers` these answers alone.
 // `all` judges every answer whole, `3/10` the third tenth of them, and neither the solution nor the starter.
-// In CI, whose machine others may use, an answer that got another verdict than it should is judged once more, alone.
+// In CI, on a shared machine, an answer with an unexpected verdict is judged once again, alone.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -25,12 +25,12 @@ const slots = createSlots(AT_ONCE);
 /**
  * @typedef {import('../../lib/check/run-check.js').CheckResult} CheckResult
  * @typedef {import('../../lib/lessons/answer-programs.js').AnswerSource & { breaks: string[], only?: string }} Answer  only: the promise
- *   that is judged; the whole lesson unless told
+ *   that is judged; by default the whole lesson
  */
 
 const amount = process.env.FORKSHOP_PROOFS ?? 'quick';
 
-/** Those answers of a lesson that are judged. @type {(answers: Answer[]) => Answer[]} */
+/** Selects the answers of a lesson to judge. @type {(answers: Answer[]) => Answer[]} */
 const choice = choiceOf(amount);
 
 /** One lesson alone, or one answer of it, for its author. */
@@ -109,7 +109,7 @@ function quickOf(answers) {
 }
 
 /**
- * The verdict, which is the one that is due.
+ * The verdict, after asserting that it is the expected one.
  * @param {string} key
  * @param {Answer} answer
  * @param {import('node:test').TestContext} t
@@ -131,7 +131,7 @@ async function prove(key, answer, t) {
 }
 
 /**
- * What the check says; asked again, with the machine to itself, when it could not tell.
+ * The check's verdict; if undecided, the check runs again with the machine to itself.
  * @param {string} key
  * @param {Answer} answer
  * @param {import('node:test').TestContext} t
@@ -140,7 +140,7 @@ async function prove(key, answer, t) {
  */
 async function judge(key, { only, ...answer }, t, wanted) {
   const place = makeAnswer(rootFolder, key, answer);
-  const some = only ? ['--only', only] : ['--all']; // what it breaks may belong to several tasks
+  const some = only ? ['--only', only] : ['--all']; // its broken promises may belong to several tasks
   const once = () => check(['check', key, '--in', place, '--json', '--quick', ...some]);
   const isUnsure = (/** @type {CheckResult} */ one) =>
     [one, ...one.promises].some(({ verdict }) => verdict === 'inconclusive');
@@ -152,7 +152,7 @@ async function judge(key, { only, ...answer }, t, wanted) {
 }
 
 /**
- * Runs the command, and looks for what it has left behind.
+ * Runs the command, and looks for leftovers.
  * @param {string[]} argv
  * @returns {Promise<CheckResult>}
  */
@@ -192,7 +192,7 @@ function assertBreaks({ breaks }, result) {
 }
 
 /**
- * The first failure names the mistake, where the answer tells in which words.
+ * The first failure names the mistake, if the answer says in which words.
  * @param {Answer & { says?: string }} answer
  * @param {CheckResult} result
  */
@@ -206,7 +206,7 @@ function assertSays({ says }, result) {
 const OF_THE_CHECK = /^(SIG[A-Z]+|Ctrl-C)\b/; // a signal that it has sent
 
 /**
- * What is marked on the page as having decided a promise is an event of that process's timeline, or the check's own act.
+ * Each mark on the page for a promise is an event of that process's timeline, or the check's own act.
  * @param {CheckResult} result
  */
 function assertMarked({ promises }) {
@@ -225,7 +225,7 @@ const doesAnything = ({ promises }) =>
   !promises.some(({ got = '' }) => /before it listened|listens on (?:no )?port/.test(got));
 
 /**
- * What went wrong, in words.
+ * Describes the failure.
  * @param {CheckResult} result
  */
 function wordsOf({ promises, fault, output }) {

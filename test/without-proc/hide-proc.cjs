@@ -1,10 +1,10 @@
-// A preload: in this process and in all that it starts, the system is called macOS, and nothing is readable below /proc.
-// What remains is what a Mac has as well: `ps`, signals, process groups. It can't stand for a Mac's kernel.
+// A preload: in this process and in all its children the system is called macOS, and nothing is readable below /proc. A Mac's
+// `ps`, signals and process groups remain. It can't stand in for a Mac's kernel.
 const childProcess = require('node:child_process');
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 
-/** A bundler loads a binary that is named after the platform: here only that of the real one is installed. */
+/** A bundler loads a binary that is named after the platform: only the real platform's is installed here. */
 const isBundler = /[/\\]nitropack[/\\]/.test(process.argv[1] ?? '');
 if (!isBundler) Object.defineProperty(process, 'platform', { value: 'darwin' });
 
@@ -28,7 +28,7 @@ for (const call of ['openSync', 'readFileSync', 'readdirSync', 'readlinkSync', '
 const { existsSync } = fs;
 fs.existsSync = (path) => !isHidden(path) && existsSync(path);
 
-/** Our own processes start without the NODE_OPTIONS of the user: this preload reaches them all the same. */
+/** Our own processes start without the NODE_OPTIONS of the user: this preload reaches them anyway. */
 const withPreload = (options = {}) => {
   const env = { ...(options.env ?? process.env) };
   const preload = `--require=${__filename}`;

@@ -1,5 +1,5 @@
 // Verifies that a system without /proc is good enough: with it hidden, and the system called macOS, the solutions pass, the
-// starters break what lesson.yml says, and xray sees what it sees on Linux, or says what can't be told.
+// starters break the promises in lesson.yml, and xray finds the same as on Linux, or says what it can't.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -63,7 +63,7 @@ describe('without /proc, and with the name of macOS,', onlyLinux, () => {
     });
   }
 
-  test('xray looks into the solution of lesson 8', async () => {
+  test('xray observes the solution of lesson 8', async () => {
     const server = join(rootFolder, 'solutions/08-graceful-reload/server.js');
     const { code, stdout, stderr } = await run('xray', '--reload', 'SIGHUP', '--stop', server);
     assert.equal(code, 0, stdout + stderr);

@@ -1,5 +1,5 @@
-// Verifies what `xray` finds in whole servers with one fault each, in test/fixtures/xray/, and in healthy ones, where it finds
-// nothing; and the trials that start a server again.
+// Verifies the findings of `xray` on whole servers with one fault each, in test/fixtures/xray/, and on healthy ones, which
+// have none; and the trials that start a server again.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -30,12 +30,12 @@ async function xray(file, flags = []) {
 const idsOf = (/** @type {{ findings: { id: string }[] }} */ { findings }) =>
   findings.map(({ id }) => id);
 
-/** The finding that comes first, the server, and how it is looked for. @type {Record<string, [string, ...string[]]>} */
+/** The first finding, the server, and the flags that find it. @type {Record<string, [string, ...string[]]>} */
 const planted = {
   blocks: ['blocks.js', '--rate', '6'],
   deaf: ['deaf.js'],
   crash: ['crashes.js'],
-  'not-replaced': ['restarts-nobody.js', '--kill'],
+  'not-replaced': ['never-restarts.js', '--kill'],
   'stop-loses': ['dies-at-work.js', '--stop'],
   'left-behind': ['leaves-a-child.js', '--stop'],
   'reload-ends': ['plain.js', '--reload', 'SIGHUP'],
@@ -53,7 +53,7 @@ describe('servers', { concurrency: 2 }, () => {
     }
   });
 
-  describe('of a healthy server nothing is said', { concurrency: 3 }, () => {
+  describe('a healthy server has no findings', { concurrency: 3 }, () => {
     const healthy = [
       ['plain.js'],
       ['speaks-two-protocols.js'],
@@ -69,7 +69,7 @@ describe('servers', { concurrency: 2 }, () => {
         assert.deepEqual(facts.report.statuses, { 200: facts.report.requests });
         const { isOpen } = facts.load;
         const least = facts.report.requests;
-        const told = `${facts.seen} of ${least} were seen to begin`;
+        const told = `${facts.seen} of ${least} began`;
         assert.ok(isOpen ? facts.seen === least : facts.seen >= least, told);
         assert.ok(trials.every((/** @type {any} */ { left }) => left.length === 0));
       });
@@ -77,7 +77,7 @@ describe('servers', { concurrency: 2 }, () => {
   });
 });
 
-describe('what is tried with starts of its own', { concurrency: 3 }, () => {
+describe('trials that start the server again', { concurrency: 3 }, () => {
   const lesson8 = 'solutions/08-graceful-reload/server.js';
   const brief = { warmMs: 50, windowMs: 150, rounds: 1, budgetMs: 0 };
   const plan = { path: '/', method: 'GET', headers: {}, seconds: 1 };
@@ -89,7 +89,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     return { runner, order: { entry, args: [], isCommand: false, cwd: fixtures, env } };
   }
 
-  test('so many workers in turn: each number is obeyed, or it is said that it was not', async (t) => {
+  test('each number of workers in turn is obeyed, or reported as not obeyed', async (t) => {
     const counts = { counts: [1, 2], variable: 'NODE_CLUSTER_WORKERS' };
     const cluster = join(rootFolder, 'solutions/02-cluster-fork/server.js');
     const { runner, order } = await orderOf(cluster, t);
@@ -111,8 +111,8 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     );
   });
 
-  test('the cost of the probe is a share, or it is said why it cannot be told', async (t) => {
-    const { runner, order } = await orderOf(join(fixtures, 'restarts-nobody.js'), t);
+  test('the cost of the probe is a share, or a reason why it cannot be measured', async (t) => {
+    const { runner, order } = await orderOf(join(fixtures, 'never-restarts.js'), t);
     const { share } = await tryCost(runner, order, plan, brief);
     assert.ok(share && share.value < 1);
     const head = 'cost';
@@ -126,7 +126,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.deepEqual(costSection({ kind: 'cost', obstacle: 'x' }, head), { head, says: ['x'] });
   });
 
-  test('a command that makes it reload, and one that fails', async (t) => {
+  test('a reload command that works, and one that fails', async (t) => {
     const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
     const up = await launch(runner, order, plan);
     const how = { cwd: fixtures, env: process.env };
@@ -139,7 +139,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.equal(not.replaced, 0);
   });
 
-  test('several reloads in a row are counted one by one, until there were enough requests', async (t) => {
+  test('several reloads in a row are counted one by one, until there are enough requests', async (t) => {
     const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
     const up = await launch(runner, order, plan);
     const how = { signal: /** @type {const} */ ('SIGHUP') };
@@ -155,7 +155,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
     assert.equal(forks, 2 * (each.length + 1), 'each reload has replaced both workers');
   });
 
-  test('what several reloads lose is told for each; one that is not whole is the last', async (t) => {
+  test('the losses of several reloads are listed for each; an incomplete one is the last', async (t) => {
     const { runner, order } = await orderOf(join(fixtures, 'reloads-once-well.js'), t);
     const up = await launch(runner, order, plan);
     const how = { signal: /** @type {const} */ ('SIGHUP') };
@@ -165,7 +165,7 @@ describe('what is tried with starts of its own', { concurrency: 3 }, () => {
       each.map(({ tookMs }) => tookMs !== undefined),
       [true, true, false],
     );
-    assert.equal(lost[0], 0, 'the first waits for what is under way');
+    assert.equal(lost[0], 0, 'the first waits for requests in flight');
     assert.ok(lost[1] > 0, 'the second kills');
     assert.equal(trial.lost.fresh + trial.lost.kept, lost[0] + lost[1] + lost[2]);
     const [finding] = trialFindings({ ...trial, each });

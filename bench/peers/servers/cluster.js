@@ -1,4 +1,4 @@
-// The cluster module as its documentation shows it, with a new worker for each that ends.
+// The cluster module as its documentation shows it, with a new worker for each that exits.
 import cluster from 'node:cluster';
 import http from 'node:http';
 import { handle } from '../app.js';

@@ -1,4 +1,4 @@
-// N processes, each on a port of its own, behind nginx. SIGHUP replaces them one after the other, SIGTERM stops nginx first.
+// N processes, each on its own port, behind nginx. SIGHUP replaces them one after the other, SIGTERM stops nginx first.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ function startNginx(backends) {
   mkdirSync(NGINX_FOLDER, { recursive: true });
   const file = join(NGINX_FOLDER, 'nginx.conf');
   const conf = nginxConf({ port: Number(PORT), backends, folder: NGINX_FOLDER });
-  const patient = conf.replaceAll('max_fails=1 fail_timeout=1s', 'max_fails=0'); // one is renewed after the other
+  const patient = conf.replaceAll('max_fails=1 fail_timeout=1s', 'max_fails=0'); // processes are replaced one by one
   writeFileSync(file, patient);
   return spawn(NGINX_FILE, ['-p', NGINX_FOLDER, '-c', file], { stdio: 'inherit' });
 }

@@ -1,4 +1,4 @@
-// Processes that listen on the same port each by itself: the kernel chooses (reusePort, Node.js 23.1).
+// Processes with one socket each on the same port: the kernel chooses (reusePort, Node.js 23.1).
 import { fork } from 'node:child_process';
 import http from 'node:http';
 import { handle } from '../app.js';

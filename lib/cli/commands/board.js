@@ -28,7 +28,7 @@ export async function run(argv, io) {
 }
 
 /**
- * What the instructor has to know of a board.
+ * The facts about a board for the instructor.
  * @param {import('../../board/serve.js').Board} board
  * @param {string | undefined} host  where learners join from other machines
  */

@@ -85,6 +85,6 @@ function subjectOf({ in: folder, solution }, { key }, root) {
   if (statSync(path, { throwIfNoEntry: false })) return path;
   throw new UsageError(
     `There is no folder ${path}.`,
-    'After --in comes the folder that has your server.js.',
+    'After --in, name the folder that has your server.js.',
   );
 }

@@ -6,7 +6,7 @@ import { nextLesson } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 
 /**
- * `list`: shows all lessons, which have passed, which comes next, and which need a tool that isn't installed.
+ * `list`: shows all lessons, which have passed, which is next, and which need a tool that isn't installed.
  * @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
@@ -34,7 +34,7 @@ export async function run(argv, io) {
   io.stdout.write(
     count === lessons.length
       ? 'You have passed them all.\n'
-      : `Go on with: npm run check lesson-${next.number}\n`,
+      : `Continue with: npm run check lesson-${next.number}\n`,
   );
   return 0;
 }

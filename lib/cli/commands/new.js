@@ -219,5 +219,5 @@ Ask here what is to be predicted.
 
 Note:
 
-Say here what to say, what to ask, and which wrong answers come.
+Say here what to say, what to ask, and which wrong answers to expect.
 `;

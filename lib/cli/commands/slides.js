@@ -149,6 +149,5 @@ function minuteOf(text) {
 const isFolder = (/** @type {string} */ path) =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** The path, or its nearest parent that exists. */
 const nearestExisting = (/** @type {string} */ path) =>
   existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));

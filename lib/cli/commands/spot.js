@@ -49,7 +49,7 @@ export async function run(argv, io) {
 
 function mayShow(/** @type {Lesson} */ lesson, /** @type {Io} */ io) {
   const reason = askForSpot(lesson, io);
-  if (reason) io.stdout.write(`${reason}\nTo go on anyway, run the same command again.\n`);
+  if (reason) io.stdout.write(`${reason}\nTo continue anyway, run the same command again.\n`);
   return !reason || hasUnreportedError(io); // a count that can't be saved never reaches two
 }
 
@@ -84,7 +84,7 @@ function isShort(root, key, answer) {
 
 /**
  * Chooses the answers of a sitting: those missed the last time, then new ones, then those already spotted. Within each group
- * the first answer of every promise comes before the second ones, with a right answer now and then.
+ * the first answer of every promise precedes the second ones, with a right answer now and then.
  * @param {Answer[]} all  in the order of the catalogue, the most tempting first
  * @param {Record<string, boolean>} spotted @param {string[]} promises @returns {Answer[]}
  */

@@ -21,7 +21,7 @@ const options = /** @type {const} */ ({
 });
 
 /**
- * `start`: says what comes next, then checks a lesson whenever one of its files is saved, until q or Ctrl-C. A page shows the
+ * `start`: shows the next step, then checks a lesson whenever one of its files is saved, until q or Ctrl-C. A page shows the
  * same and more; with --join a class's board shows results. @type {import('../dispatch.js').Command}
  */
 export async function run(argv, io) {
@@ -90,7 +90,7 @@ function home(lessons, io, isInteractive, hasBoard) {
   const { key, number, title, minutes } = nextLesson(lessons, progress);
   const passed = lessons.filter((lesson) => progress.passed[lesson.key]).length;
   return [
-    `${bold('Forkshop')}: how one Node.js server comes to use all cores. ${passed} of ${lessons.length} lessons passed.`,
+    `${bold('Forkshop')}: how one Node.js server uses all cores. ${passed} of ${lessons.length} lessons passed.`,
     '',
     `${bold(`Lesson ${number}: ${title}`)} (about ${minutes} minutes)`,
     `  Read   ${cyan(`lessons/${key}/README.md`)}`,

@@ -136,7 +136,7 @@ const sectionOf = (trial, /** @type {string} */ head) => {
   return trial.kind === 'cost' ? costSection(trial, head) : trialSection(trial, head);
 };
 
-const ALONE = 'Only one process listens there: none could replace it, so it was not killed.';
+const ALONE = 'Only one process listens there: no other could replace it, so it was not killed.';
 
 const conditionsWords = () => {
   const { cpu, cores, node } = conditionsNow();
@@ -149,7 +149,6 @@ const printJson = (/** @type {unknown} */ record, /** @type {Io} */ io) =>
 const aboutLoad = ({ rate, connections, seconds, method, path }) =>
   `${method} ${visible(path)}, ${rate === undefined ? `${connections} connections` : `${rate} requests a second`} for ${seconds} s`;
 
-/** Prints why there is no result. */
 async function explain(/** @type {unknown} */ error, values, /** @type {Io} */ io) {
   if (error instanceof Shortage) {
     io.stderr.write(`It cannot be decided now. ${error.story.got} ${error.story.why}\n`);

@@ -31,7 +31,7 @@ export function saveVerdict(io, key, verdict) {
   });
 }
 
-/** @param {Io} io @param {string} key @returns {SavedVerdict | undefined}  undefined if there is none that can be parsed */
+/** @param {Io} io @param {string} key @returns {SavedVerdict | undefined}  undefined if it is missing or can't be parsed */
 export function readVerdict(io, key) {
   const text = tryFile(io, () => readIfThere(join(homeFolder(io), fileOf(key))));
   return text === undefined ? undefined : parseAs(text, isVerdict);

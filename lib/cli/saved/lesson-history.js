@@ -1,6 +1,5 @@
 /**
  * Summarizes the earlier checks of one lesson.
- *
  * @typedef {import('../../verdict/outcome.js').Verdict} Verdict
  * @typedef {object} LessonHistory
  * @property {string[]} failed  and have not held since
@@ -25,7 +24,7 @@ export function lessonHistory(history, key) {
 }
 
 /**
- * The promises to judge first next time: those that fail now, and those that failed before and were not judged again.
+ * The promises to judge first next time: current failures, and earlier failures that were not judged again.
  * @param {LessonHistory} before @param {Record<string, Verdict>} now  by promise
  */
 export function stillFailing(before, now) {

@@ -21,8 +21,7 @@ import { homeFolder, readSaved, writablePath } from './saved-files.js';
 /**
  * @typedef {object} Io  what a command may use of the world
  * @property {NodeJS.WritableStream & { isTTY?: boolean, columns?: number }} stdout
- * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr
- * @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
+ * @property {NodeJS.WritableStream & { isTTY?: boolean }} stderr @property {NodeJS.ReadableStream & { isTTY?: boolean }} stdin
  * @property {Record<string, string | undefined>} env
  * @property {string} root  absolute path of the repository
  *
@@ -70,7 +69,7 @@ export function readProgress(io) {
 }
 
 /**
- * Changes the progress, atomically also beside other commands and in a crash. If it can't be saved, this process remembers it.
+ * Changes the progress, atomically even beside other commands and in a crash. If it can't be saved, this process remembers it.
  * @param {FileIo} io @param {(progress: Progress) => void} change  changes its argument in place
  * @returns {Progress}  the new progress
  */

@@ -42,6 +42,5 @@ export function countHintsLeft(lesson, io) {
   return left.reduce((sum, each) => sum + each, 0);
 }
 
-/** The task's key in Progress.hints. */
 const counterOf = (/** @type {Lesson} */ { key }, /** @type {{ task: number }} */ { task }) =>
   `${key}/${task}`;

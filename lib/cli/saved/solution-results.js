@@ -1,4 +1,4 @@
-/** What each lesson's solution measured on this machine. */
+/** Each lesson's results, measured with its solution on this machine. */
 import { availableParallelism } from 'node:os';
 import { appendHistory, readHistory } from './history.js';
 

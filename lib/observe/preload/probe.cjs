@@ -28,7 +28,7 @@
  *   wait        ms that Atomics.wait() held the thread until t; answered, if every request so far had its whole answer before. Only if
  *               FORKSHOP_PROBE is 'waits'
  *   child       childPid: of a process that it started, except by spawnSync and the like; worker (the cluster's id), if it is one. It
- *               precedes 'fork', which never comes if the primary exits first
+ *               precedes 'fork', which is never emitted if the primary exits first
  *   kill        target ('keeper' | 'check'), signal: it is about to signal its parent, or the check
  *   crash       error (its stack), origin
  *   signal      signal: it has reached a handler of the program; with FORKSHOP_FOLLOWS
@@ -81,7 +81,6 @@ let hasServed = false;
 const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.test(name));
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
-/** The fields of a cluster's events. */
 const fieldsOf = {
   fork: () => ({ policy: cluster.schedulingPolicy }),
   online: () => ({}),
@@ -263,7 +262,6 @@ function reportChildren(append, watch) {
   watchEvents(process, ['exit'], report);
 }
 
-/** The cluster's worker that is this child, if any. */
 function workerIn(child) {
   if (!cluster.isPrimary) return undefined;
   return Object.values(cluster.workers).find((worker) => worker.process === child);
@@ -413,7 +411,7 @@ function reportRequests(log, now, ids) {
   };
 }
 
-/** A flood begins when every beat has had too many requests for a while, and ends when none has for a while. */
+/** A flood begins when every beat has had too many requests for a while, and ends when no beat has for a while. */
 function createFlood() {
   let isOn = false;
   let otherwiseMs = 0;
@@ -476,7 +474,7 @@ function startBeat(append, log, now, countRequests, countListeners) {
 
 /**
  * The memory in use after a full garbage collection, the only kind that collects an old unreferenced object. A PerformanceObserver
- * would also be called for every small one, of which there are many.
+ * would also be called for every small one, which are frequent.
  */
 function watchCollections() {
   let live;

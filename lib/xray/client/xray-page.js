@@ -1,4 +1,4 @@
-/** The page of one X-ray of somebody's server: its charts, and its timeline, drawn from what is in the page itself. */
+/** The page of one X-ray: its charts, and its timeline, drawn from data in the page itself. */
 import { chartOf } from '../../web/client/charts.js';
 import { createEvidence } from '../../web/client/evidence.js';
 import { all } from '../../web/client/elements.js';

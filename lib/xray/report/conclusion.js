@@ -1,6 +1,5 @@
 /**
- * The end of an X-ray: the findings, what was not decided, and what was looked at. An X-ray never acquits a server. Pure.
- *
+ * The end of an X-ray: the findings, undecided ones, and the parts that were examined. An X-ray never acquits a server. Pure.
  * @typedef {import('./findings.js').Finding} Finding
  * @typedef {{ findings: Finding[], undecided: Finding[], looked: string }} Conclusion  looked: full sentences
  */
@@ -8,7 +7,6 @@ import { wrap } from '../../verdict/terminal.js';
 import { sift } from './findings.js';
 import { counted } from './words.js';
 
-/** What can be tried, and how. */
 const TRIALS = {
   kill: ['a kill', '--kill'],
   stop: ['a stop', '--stop'],
@@ -17,13 +15,9 @@ const TRIALS = {
 };
 
 /**
- * @param {object} seen
- * @param {Finding[]} seen.all  worst first
- * @param {import('./facts.js').Facts} seen.facts
- * @param {import('../load.js').Plan} seen.plan
- * @param {string[]} seen.kinds  of the trials that were made
- * @param {string[]} seen.asked  of the trials that the user asked for
- * @returns {Conclusion}
+ * @param {object} seen @param {Finding[]} seen.all  worst first @param {import('./facts.js').Facts} seen.facts
+ * @param {import('../load.js').Plan} seen.plan @param {string[]} seen.kinds  of the trials that were made
+ * @param {string[]} seen.asked  of the trials that the user asked for @returns {Conclusion}
  */
 export function conclude({ all, facts, plan, kinds, asked }) {
   const { report, load } = facts;
@@ -42,7 +36,7 @@ export function conclude({ all, facts, plan, kinds, asked }) {
 export const headOf = ({ length }) =>
   length === 1 ? 'One finding' : `${length} findings, worst first`;
 
-export const NOTHING = 'No findings in what was looked at.';
+export const NOTHING = 'No findings in the parts that were examined.';
 
 /** @param {Finding} finding */
 export const doubtOf = ({ says, doubt }) => `Not decided: ${says} ${doubt}`;

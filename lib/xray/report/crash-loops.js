@@ -1,6 +1,6 @@
 /** A crash loop: workers exit before they listen, and the primary replaces each at once. Pure. */
 const ENDS_IN_A_ROW = 5;
-const BACK_OFF_MS = 50; // a shorter pause counts as none
+const BACK_OFF_MS = 50; // a shorter pause doesn't count
 
 /** @param {import('../../observe/timeline.js').Event[]} events @param {number} zeroMs @returns {import('./findings.js').Finding[]} */
 export function crashLoops(events, zeroMs) {
@@ -20,9 +20,9 @@ export function crashLoops(events, zeroMs) {
     {
       id: 'crash-loop',
       weight: 100,
-      says: `Its workers ended before they listened, and ${quick.length} were replaced at once, without a pause.`,
+      says: `Its workers exited before they listened, and ${quick.length} were replaced at once, without a pause.`,
       evidence: [
-        `${ends.length} workers ended, the first at ${((ends[0].t - zeroMs) / 1000).toFixed(2)} s`,
+        `${ends.length} workers exited, the first at ${((ends[0].t - zeroMs) / 1000).toFixed(2)} s`,
         ...(crash ? [`pid ${crash.pid}: ${crash.error.split('\n')[0]}`] : []),
       ],
       see: [5, 'crash-loop'],

@@ -1,23 +1,16 @@
 /**
- * What an X-ray saw of a server. Pure: events, answers and samples in, facts out.
- *
- * @typedef {import('../../observe/timeline.js').Event} Event
- * @typedef {import('./silences.js').Silence} Silence
- *
+ * The facts about a server under X-ray. Pure: events, answers and samples in, facts out.
+ * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('./silences.js').Silence} Silence
  * @typedef {object} Seen  one process; times as in the timeline
- * @property {number} pid
- * @property {number | undefined} ppid
+ * @property {number} pid @property {number | undefined} ppid
  * @property {string} name  of its program
  * @property {boolean} isNode  only then does the probe see into it
  * @property {'primary' | 'worker' | 'process'} role
  * @property {number} [worker]  the cluster's id
  * @property {number} [given]  to a worker: equal for equal environments and arguments
  * @property {number} threads  worker threads that it started
- * @property {number} startMs
- * @property {number} [endMs]
- * @property {number | null} [code]
- * @property {string | null} [signal]
- * @property {string} [crash]  the first line of the error that ended it
+ * @property {number} startMs @property {number} [endMs] @property {number | null} [code] @property {string | null} [signal]
+ * @property {string} [crash]  the first line of the error that crashed it
  * @property {number} [listenedMs]  when it began to listen on the port
  * @property {number} [most]  its server's maxConnections
  * @property {string} [handle]  as the probe has it: 'kernel', 'handed', 'received'
@@ -31,17 +24,15 @@
  *
  * @typedef {object} Facts
  * @property {number} zeroMs  when its first Node.js process started
- * @property {number} port
- * @property {string | undefined} address
- * @property {number[]} otherPorts
- * @property {number[]} holders  processes of any kind with a listening socket on the port (Linux; else none)
+ * @property {number} port @property {string | undefined} address @property {number[]} otherPorts
+ * @property {number[]} holders  processes of any kind with a listening socket on the port (empty outside Linux)
  * @property {'round robin' | 'none' | undefined} policy  of the cluster on the port
  * @property {Seen[]} processes  in order of their start
  * @property {Silence[]} silences  under load
  * @property {import('./hangs.js').Hang[]} hangs  at its end
  * @property {import('../stacks.js').Stacks} [stacks]  of a second start, made if event loops were silent
  * @property {{ visitors: number, unserved: number } | undefined} closed  clients of a closed loop; unserved: never got an answer
- * @property {number} streams  answers without an end, which our clients ended
+ * @property {number} streams  endless answers, which our clients closed
  * @property {number} cores
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
  * @property {import('../../measure/load-report.js').Report} report  of the load, latency from the due time
@@ -135,10 +126,8 @@ export function serversOf({ processes }) {
 }
 
 /**
- * Of all that listen on a port, those that serve clients: not the process that opened the port for others.
- * @template {{ handle?: any, [more: string]: any }} T
- * @param {T[]} listening
- * @returns {T[]}
+ * The serving processes among those that listen on a port: not the process that opened the port for others.
+ * @template {{ handle?: any, [more: string]: any }} T @param {T[]} listening @returns {T[]}
  */
 export function forClients(listening) {
   const of = (/** @type {string} */ kind) => listening.filter(({ handle }) => handle === kind);

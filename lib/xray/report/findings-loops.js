@@ -5,9 +5,7 @@ import { percent, whyStarved } from './findings-requests.js';
 import { placeIn } from './places.js';
 import { at, counted, nameIt, nameOf } from './words.js';
 
-/** @import { Facts } from './facts.js' */
-/** @import { Hang } from './hangs.js' */
-/** @import { Silence } from './silences.js' */
+/** @import { Facts } from './facts.js' @import { Hang } from './hangs.js' @import { Silence } from './silences.js' */
 /** @import { Finding } from './findings.js' */
 
 const LONG_MS = 100;
@@ -103,8 +101,8 @@ function placeOf(/** @type {Facts} */ { stacks }, /** @type {string | undefined}
   if (!stacks) return [];
   const seen = stacks.seen.filter((one) => one.under === under);
   const again = `started again for ${counted(stacks.seconds, 'second')}, with a thread beside it that asks for the stack`;
-  if (!placeIn(seen)) return [`which function it is was not seen: ${again}`];
-  return [`the function was seen ${counted(seen.length, 'time')}: ${again}`];
+  if (!placeIn(seen)) return [`the function was not found: ${again}`];
+  return [`the function was found ${counted(seen.length, 'time')}: ${again}`];
 }
 
 /** A busy machine also stops event loops, so there a finding needs silences under most requests. @param {Facts} facts @returns {Finding[]} */
@@ -139,7 +137,7 @@ function blocking(facts) {
 }
 
 const TOO_SELDOM =
-  'Once or twice may be a cache that fills: a longer load (--seconds 60) shows whether it comes again.';
+  'Once or twice may be a cache that fills: a longer load (--seconds 60) shows whether it happens again.';
 
 const longest = (/** @type {Silence[]} */ silences) =>
   [...silences].sort((a, b) => b.ms - a.ms).slice(0, MOST_NAMED);
@@ -158,7 +156,7 @@ function busyPrimary(/** @type {Facts} */ facts) {
       weight: 66,
       says: `The primary is the bottleneck: its event loop was busy for ${percent(primary.busy)} of the time, its workers for at most ${percent(share)}.`,
       evidence: [
-        `every connection goes through ${nameIt(primary)}, and what it computes itself delays them all`,
+        `every connection goes through ${nameIt(primary)}, and its own computing delays them all`,
       ],
       doubt: whyStarved(facts),
       see: [3, 'blocked-primary'],

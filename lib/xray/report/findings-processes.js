@@ -3,15 +3,14 @@ import { groupBy } from '../../observe/timeline.js';
 import { serversOf, workersOf } from './facts.js';
 import { at, howItEnded, nameIt, nameOf } from './words.js';
 
-/** @import { Facts, Seen } from './facts.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Facts, Seen } from './facts.js' @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
-const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // meant
+const ASKED = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']); // intended
 const MOST_MOMENTS = 3; // marked in the drawing, per finding
 const MANY_PER_CORE = 4; // workers
-/** Such a share of the requests, or of the clients, is nearly all of them. */
+/** The share of the requests, or of the clients, that counts as nearly all. */
 export const NEARLY_ALL = 0.9;
 
 /** @param {Facts} facts @returns {Finding[]} */
@@ -43,7 +42,7 @@ function crashes(facts) {
     {
       id: 'crash',
       weight: 100,
-      says: `${count} ended while in service.`,
+      says: `${count} exited while in service.`,
       evidence,
       moments: ended
         .slice(0, MOST_MOMENTS)
@@ -95,7 +94,7 @@ function idle(facts) {
   const evidence = none.map(
     (one) => `${nameIt(one)} listens since ${at(facts, one.listenedMs ?? 0)}`,
   );
-  const doubt = facts.seen < FEW ? 'That is too few to tell: --seconds 30 sends more.' : undefined;
+  const doubt = facts.seen < FEW ? 'That is too few to judge: --seconds 30 sends more.' : undefined;
   return [{ id: 'idle', weight: 50, says, evidence, doubt, see: [3, 'blocked-worker'] }];
 }
 
@@ -130,7 +129,7 @@ const LEAKS = {
 function leaks(facts) {
   const { growths, report, streams } = facts;
   const isHeld = report.unanswered > BEHIND * report.requests || report.errors.timeout || streams;
-  if (isHeld) return []; // what waits for its answer is held rightly
+  if (isHeld) return []; // a request in flight rightly holds memory and connections
   return [...groupBy(growths, ({ of }) => of)].map(([of, all]) => {
     const worst = all.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a));
     const where = nameOf(facts, worst.pid);
@@ -154,7 +153,7 @@ function whatGrows({ of, event, from, to }) {
   if (of === 'listeners')
     return `Requests leave listeners for '${event}' on one and the same object: ${from} became ${to}.`;
   if (of === 'descriptors')
-    return `Requests leave files or connections open: ${from} became ${to}, also when all were answered.`;
+    return `Requests leave files or connections open: ${from} became ${to}, even after all were answered.`;
   return `Memory grows with the requests, and is not given back: ${mb(from)} MB became ${mb(to)} after garbage collections.`;
 }
 

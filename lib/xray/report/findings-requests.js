@@ -2,8 +2,7 @@
 import { serversOf } from './facts.js';
 import { at, counted, nameIt } from './words.js';
 
-/** @import { Facts } from './facts.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Facts } from './facts.js' @import { Finding } from './findings.js' */
 
 const FEW = 100; // requests, for a statement about shares
 const BEHIND = 0.2; // of all requests were waiting when the last was sent
@@ -11,7 +10,7 @@ const SELDOM = 0.01; // of the requests
 const STARVED = 0.2; // of the load's time
 const HALF = 0.5; // of the time
 const BUSY = 0.9; // of the time
-const UNAVAILABLE = 503; // may be meant for a crowd; Node.js sends it for too many requests on one connection
+const UNAVAILABLE = 503; // may be an intended limit; Node.js sends it for too many requests on one connection
 const MOST_WORKERS = 3; // named one by one
 
 /** @param {Facts} facts @returns {Finding[]} */
@@ -42,7 +41,7 @@ const sum = (/** @type {[string, number][]} */ counts) =>
 /** Requests that a living process never answered, or never began. @param {Facts} facts @returns {Finding[]} */
 function unanswered(facts) {
   const timeouts = facts.report.errors.timeout ?? 0;
-  if (timeouts === 0 || facts.hangs.length > 0) return []; // they explain it
+  if (timeouts === 0 || facts.hangs.length > 0) return []; // the hangs explain it
   const silent = facts.processes.filter(
     (one) => one.unanswered > 0 && one.endMs === undefined && one.role !== 'primary',
   );
@@ -75,8 +74,8 @@ function notTaken(/** @type {Facts} */ facts, /** @type {number} */ timeouts) {
       weight: 91,
       says: `${subject}: ${why}.`,
       evidence: [
-        ...(closed?.unserved || first ? [`${timeouts} requests waited for 10 s in vain`] : []),
-        ...(first ? ['in none of the processes were these requests seen to begin'] : []),
+        ...(closed?.unserved || first ? [`${timeouts} requests waited 10 s for nothing`] : []),
+        ...(first ? ['no process recorded the beginning of these requests'] : []),
         ...busy.map((one) => `${nameIt(one)} was busy for ${percent(one.busy)} of that time`),
       ],
       doubt: first ? undefined : whyNotTaken(facts, timeouts),
@@ -86,9 +85,9 @@ function notTaken(/** @type {Facts} */ facts, /** @type {number} */ timeouts) {
 
 function whyNotTaken(/** @type {Facts} */ facts, /** @type {number} */ timeouts) {
   const { requests } = facts.report;
-  if (facts.seen === 0) return 'No Node.js process has begun a request, so it was not seen why.';
+  if (facts.seen === 0) return 'No Node.js process has begun a request, so the cause is unknown.';
   const isSeldom = !facts.closed?.unserved && timeouts <= SELDOM * requests;
-  return isSeldom ? 'These are too few to tell why.' : whyStarved(facts);
+  return isSeldom ? 'These are too few to name a cause.' : whyStarved(facts);
 }
 
 /** @param {number} [share] */
@@ -104,7 +103,7 @@ function lost(facts) {
     ...broken.map(([kind, count]) => `${kind}: ${count}`),
     ...cut
       .slice(0, MOST_WORKERS)
-      .map((one) => `${nameIt(one)} ended with ${one.unanswered} unfinished`),
+      .map((one) => `${nameIt(one)} exited with ${one.unanswered} unfinished`),
     ...endedUnderLoad(facts),
   ];
   return [{ id: 'lost', weight: 95, says, evidence, see: [5, 'life-and-death'] }];
@@ -122,7 +121,7 @@ function errors(facts) {
     {
       id: 'errors',
       weight: 80,
-      says: `${sum(all)} of ${requests} requests were answered with an error of the server.`,
+      says: `${sum(all)} of ${requests} requests were answered with a server error.`,
       evidence: [
         ...all.map(([status, count]) => `status ${status}: ${count}`),
         ...(alike.length > 1
@@ -131,7 +130,7 @@ function errors(facts) {
               .map((one) => `${nameIt(one)}: ${one.failed} of ${one.requests}`)
           : []),
       ],
-      doubt: isMeant ? 'To many clients at once a 503 may be meant, as a limit.' : undefined,
+      doubt: isMeant ? 'With many clients at once a 503 may be an intended limit.' : undefined,
     },
   ];
 }

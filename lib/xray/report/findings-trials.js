@@ -1,8 +1,7 @@
 /** Findings of a trial: after a kill, a stop or a reload. Pure. */
 import { at, counted, whatWasDone } from './words.js';
 
-/** @import { Trial } from '../trials.js' */
-/** @import { Finding } from './findings.js' */
+/** @import { Trial } from '../trials.js' @import { Finding } from './findings.js' */
 
 const MOST_RELOADS = 5; // named one by one
 const MOST_NAMED = 3;
@@ -30,7 +29,7 @@ function atKill(/** @type {Trial} */ trial) {
   if (fate)
     found.push({
       ...{ id: 'goes-down', weight: 87, evidence, see: [2, 'one-dies'] },
-      says: 'A worker was killed, and all of it ended.',
+      says: 'A worker was killed, and the whole server exited.',
     });
   else if (tookMs === undefined)
     found.push({
@@ -68,13 +67,13 @@ function atStop(/** @type {Trial} */ trial) {
   if (left.length > 0 && !unreached)
     found.push({
       ...{ id: 'left-behind', weight: 82, see: [5, 'orphans'] },
-      says: 'It ended and left processes behind.',
+      says: 'It exited and left processes behind.',
       evidence: [...evidence, named(left)],
     });
   return found;
 }
 
-/** An uncaught error, or an exit code that says failure. @returns {Finding[]} */
+/** An uncaught error, or an exit code that signals failure. @returns {Finding[]} */
 function endedBadly(/** @type {Trial} */ trial) {
   const { crashes = [], fate } = trial;
   const code = fate?.code ?? 0;
@@ -82,8 +81,8 @@ function endedBadly(/** @type {Trial} */ trial) {
   if (crashes.length === 0 && !isFailed) return [];
   const [first] = crashes;
   const says = first
-    ? `Told to stop, ${first.name} (pid ${first.pid}) crashed: ${first.error}.`
-    : `Told to stop, it exited with code ${code}, which says that it failed.`;
+    ? `Asked to stop, ${first.name} (pid ${first.pid}) crashed: ${first.error}.`
+    : `Asked to stop, it exited with code ${code}, which signals failure.`;
   const more = crashes.slice(1, MOST_NAMED).map((one) => `${named([one])} crashed: ${one.error}`);
   const evidence = [
     when(trial),
@@ -99,12 +98,12 @@ function notPassedOn(
   /** @type {NonNullable<Trial['unreached']>} */ target,
 ) {
   const after = trial.fate
-    ? `the first process ended, and left behind: ${named(trial.left)}`
-    : 'it all still ran 10 s later; process managers send SIGKILL then';
+    ? `the first process exited, and left behind: ${named(trial.left)}`
+    : 'everything still ran 10 s later; process managers send SIGKILL then';
   return {
     id: 'not-passed-on',
     weight: 85,
-    says: `SIGTERM went to the first process, ${target.first} (pid ${trial.pid}), and never came to ${named([target])}.`,
+    says: `SIGTERM went to the first process, ${target.first} (pid ${trial.pid}), and never reached ${named([target])}.`,
     evidence: [
       when(trial),
       after,
@@ -118,7 +117,7 @@ function notPassedOn(
 function heldBy(/** @type {Trial} */ { streams }) {
   if (!streams?.held) return [];
   return [
-    `${streams.held} of ${counted(streams.open, 'open stream')} stayed open, in ${named(streams.holders)}: neither server.close() nor worker.disconnect() ends them`,
+    `${streams.held} of ${counted(streams.open, 'open stream')} stayed open, in ${named(streams.holders)}: neither server.close() nor worker.disconnect() closes them`,
   ];
 }
 
@@ -141,7 +140,7 @@ function atReload(/** @type {Trial} */ trial) {
     return [
       {
         ...{ id: 'reload-ends', weight: 88, evidence, see: [8, 'kill-all'] },
-        says: `${signal ?? 'The command'} ended it instead of reloading it.`,
+        says: `${signal ?? 'The command'} stopped it instead of reloading it.`,
       },
     ];
   const found = /** @type {Finding[]} */ ([]);
@@ -157,7 +156,7 @@ function atReload(/** @type {Trial} */ trial) {
     found.push({
       ...{ id: 'no-reload', weight: 20, evidence },
       says: `${replaced} of ${counted(servers, 'process was', 'processes were')} replaced.`,
-      doubt: 'So what a reload loses was not seen.',
+      doubt: 'So the losses of a reload are unknown.',
     });
   return found;
 }

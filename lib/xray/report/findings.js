@@ -1,9 +1,7 @@
 /**
- * All findings about a server, worst first. One that a busy machine may have caused, that was seen too seldom, or that the
- * owner may have meant has a doubt: it is not decided. Pure.
- *
+ * All findings about a server, worst first. A finding that a busy machine may have caused, that occurred too seldom, or that the
+ * owner may intend has a doubt: it is undecided. Pure.
  * @typedef {import('./facts.js').Facts} Facts
- *
  * @typedef {object} Finding
  * @property {string} id
  * @property {number} weight  larger is worse
@@ -35,7 +33,7 @@ export const sift = (all) => ({
   undecided: all.filter(({ doubt }) => doubt !== undefined),
 });
 
-/** Many requests failed, and no finding says why. @param {Facts} facts @param {Finding[]} found @returns {Finding[]} */
+/** Many requests failed, and no finding explains them. @param {Facts} facts @param {Finding[]} found @returns {Finding[]} */
 export function unexplained(facts, found) {
   const { requests } = facts.report;
   const failed = failedIn(facts.report);

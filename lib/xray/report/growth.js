@@ -1,12 +1,9 @@
 /**
  * Leaks: listeners, open files and connections, and memory after garbage collection that grow in every part of the load. A
  * cache that fills looks the same, so enough requests must have left something, and memory must have grown by much. Pure.
- *
  * @typedef {import('../../observe/timeline.js').Event} Event
- *
  * @typedef {object} Growth
- * @property {number} pid
- * @property {'listeners' | 'descriptors' | 'memory'} of
+ * @property {number} pid @property {'listeners' | 'descriptors' | 'memory'} of
  * @property {string} [event]  that the listeners are for
  * @property {number} from  its first value under load
  * @property {number} to  the last

@@ -1,12 +1,9 @@
 /**
  * Serving processes that hang: alive, and silent until the end of the load. A supervisor that waits for 'exit' takes such a
  * process for healthy. A process that doesn't serve may just have a long job. Pure.
- *
  * @typedef {import('../../observe/timeline.js').Event} Event
- *
  * @typedef {object} Hang
- * @property {number} pid
- * @property {number} fromMs
+ * @property {number} pid @property {number} fromMs
  * @property {number} ms  until the end of the load, without its waits for a core
  * @property {string} [under]  path of the last request that it began and didn't answer
  * @property {'computes' | 'waits' | undefined} does  undefined: the system doesn't say

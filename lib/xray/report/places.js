@@ -13,7 +13,7 @@ export function placeIn(stacks) {
 
 const CALL = /^(?:(?:async )?(.*?)(?: \[as .*\])? \()?(?:file:\/\/)?([^()]*):(\d+):\d+\)?$/;
 
-/** The innermost call outside Node.js; if that is in a package, also the program's own call that led there. */
+/** The innermost call outside Node.js; if that is in a package, the program's own call that led there as well. */
 function wordsOf(/** @type {string[]} */ calls) {
   const places = calls.flatMap((call) => {
     const [, name = '', file, line] = CALL.exec(call) ?? [];

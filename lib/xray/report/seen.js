@@ -3,8 +3,7 @@ import { quantile } from '../../measure/stats.js';
 import { requestsOf } from '../../observe/timeline.js';
 import { shortName } from './words.js';
 
-/** @import { Event } from '../../observe/timeline.js' */
-/** @import { Facts, Seen } from './facts.js' */
+/** @import { Event } from '../../observe/timeline.js' @import { Facts, Seen } from './facts.js' */
 
 const LONGEST_ERROR = 200;
 const BEAT_MS = 20; // by the probe

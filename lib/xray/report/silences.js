@@ -1,18 +1,13 @@
 /**
  * Times in which an event loop did not turn: the probe reports at least every 20 ms, unless the process works without a break
  * or waits for a core; that wait is subtracted. Pure.
- *
- * @typedef {import('../../observe/timeline.js').Event} Event
- * @typedef {import('../../observe/timeline.js').Request} Request
- *
+ * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('../../observe/timeline.js').Request} Request
  * @typedef {object} Silence
- * @property {number} pid
- * @property {number} fromMs
+ * @property {number} pid @property {number} fromMs
  * @property {number} ms  without its waits for a core
  * @property {string} [under]  path of the last request that it began and hadn't answered
  *
- * @typedef {import('../../observe/own-work.js').Stretch} Stretch
- * @typedef {import('../../observe/own-work.js').Span} Span
+ * @typedef {import('../../observe/own-work.js').Stretch} Stretch @typedef {import('../../observe/own-work.js').Span} Span
  */
 import { requestsOf } from '../../observe/timeline.js';
 

@@ -15,13 +15,13 @@ export function outcome({ report, seen, counted, load, streams, closed }) {
   const errors = Object.entries(report.errors).map(([kind, count]) => `${kind}: ${count}`);
   const lines = [`${report.requests} in ${seconds} s. ${[...statuses, ...errors].join(', ')}.`];
   if (report.statuses[404] === report.requests)
-    lines.push('All were 404: say with --path what there is.');
+    lines.push('All were 404: name an existing path with --path.');
   const isRedirect = (/** @type {string} */ status) => /^3\d\d$/.test(status) && status !== '304';
   if (report.requests > 0 && Object.keys(report.statuses).every(isRedirect))
-    lines.push('All were redirects, which are not followed: say with --path where they lead.');
+    lines.push('All were redirects, which are not followed: name their target with --path.');
   if (streams > 0)
     lines.push(
-      `${many(streams, 'answer')} without an end of ${streams === 1 ? 'its' : 'their'} own (event streams): latency is until ${streams === 1 ? 'it' : 'each'} began, and our clients ended them.`,
+      `${many(streams, 'answer')} without an end (event streams): latency is until ${streams === 1 ? 'it' : 'each'} began, and our clients closed them.`,
     );
   if (closed)
     lines.push(
@@ -32,7 +32,7 @@ export function outcome({ report, seen, counted, load, streams, closed }) {
       `${counted} of the requests were counted exactly, but not recorded one by one: in a flood that would slow your server down.`,
     );
   if (seen < report.requests)
-    lines.push(`The probe has seen ${seen} of them begin in a Node.js process.`);
+    lines.push(`The probe recorded the beginning of ${seen} of them in a Node.js process.`);
   return lines;
 }
 
@@ -52,10 +52,7 @@ export function failures(facts) {
   if (facts.processes.filter(({ requests }) => requests > 0).length < 2 || facts.streams) return [];
   return own
     .slice(0, MOST_ROWS)
-    .map(
-      (one) =>
-        `${nameIt(one)}: ${one.failed} errors of the server, ${one.unanswered} not answered.`,
-    );
+    .map((one) => `${nameIt(one)}: ${one.failed} server errors, ${one.unanswered} not answered.`);
 }
 
 export function evenness(facts) {
@@ -66,8 +63,8 @@ export function evenness(facts) {
   const counts = servers.map(({ requests }) => requests);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const kind = facts.load.isFresh
-    ? 'each on a connection of its own'
-    : 'on kept connections, each of which stays where it is';
+    ? 'each on a new connection'
+    : 'on kept connections, each of which stays with its process';
   const word = most - least <= Math.max(1, EVEN * most) ? 'Even' : 'Uneven';
   const why =
     word === 'Uneven' && facts.policy === 'none'
@@ -81,7 +78,7 @@ export function latency({ report }) {
   const { p50, p90, p99, max } = report.latencyMs;
   const all = Object.entries({ median: p50, '90 %': p90, '99 %': p99, most: max });
   const rows = all.map(([name, value]) => ({ name, value }));
-  return [{ name: 'latency', label: 'so many were answered within', unit: 'ms', rows }];
+  return [{ name: 'latency', label: 'share of the requests answered within', unit: 'ms', rows }];
 }
 
 /** The longest silence of each process. @returns {import('../../verdict/terminal.js').Chart[]} */
@@ -114,7 +111,7 @@ export function loops(facts) {
   const lines = [];
   const late = Math.max(...busy.map(({ lateMs = 0 }) => lateMs));
   lines.push(`Of 100 timers, 99 were at most ${late.toFixed(1)} ms late.`);
-  if (all.length === 0) lines.push('None was silent for 50 ms.');
+  if (all.length === 0) lines.push('No event loop was silent for 50 ms.');
   else {
     const worst = all.reduce((a, b) => (b.ms > a.ms ? b : a));
     const under = worst.under === undefined ? 'with no request in flight' : `under ${worst.under}`;
@@ -125,12 +122,11 @@ export function loops(facts) {
   }
   if (starved > 0.05)
     lines.push(
-      `The machine was busy with other programs: a process waited for a core for ${Math.round(starved * 100)} % of the time. That is taken off the silences, and not off the latencies.`,
+      `The machine was busy with other programs: a process waited for a core for ${Math.round(starved * 100)} % of the time. The silences exclude that time, the latencies don't.`,
     );
   return lines;
 }
 
-/** The first rows, and a note about the others. */
 function shortened(/** @type {{ name: string, value: number }[]} */ rows, isSum = true) {
   const others = rows.slice(MOST_ROWS).map(({ value }) => value);
   if (others.length === 0) return { rows };
@@ -139,12 +135,12 @@ function shortened(/** @type {{ name: string, value: number }[]} */ rows, isSum 
   return { rows: rows.slice(0, MOST_ROWS), note: `and ${others.length} more: ${told}` };
 }
 
-/** What may well be meant, but is worth a look. */
+/** Things that may be intended, but are worth a look. */
 export function remarks(/** @type {Facts} */ facts) {
   const serving = serversOf(facts).filter(({ endMs }) => endMs === undefined);
   const haveTimers = serving.length > 1 && serving.every(({ timers = 0 }) => timers > 0);
   if (!haveTimers) return [];
   return [
-    `Each of the ${serving.length} processes that serve keeps a timer running. Is it a job, such as a mail at midnight? Then it runs ${serving.length} times.`,
+    `Each of the ${serving.length} serving processes keeps a timer running. Is it a job, such as a mail at midnight? Then it runs ${serving.length} times.`,
   ];
 }

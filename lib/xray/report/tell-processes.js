@@ -21,7 +21,7 @@ export function treeLines({ processes, port }) {
   if (all.length <= MOST_ROWS) return all;
   const listening = processes.filter(({ listenedMs }) => listenedMs !== undefined).length;
   const ended = processes.filter(({ endMs }) => endMs !== undefined).length;
-  const more = `and ${all.length - MOST_ROWS} more: ${many(processes.length, 'process', 'processes')} in all, of which ${listening} listen on ${port}, and ${ended} have ended`;
+  const more = `and ${all.length - MOST_ROWS} more: ${many(processes.length, 'process', 'processes')} in all, of which ${listening} listen on ${port}, and ${ended} exited`;
   return [...all.slice(0, MOST_ROWS), `  ${more}`];
 }
 
@@ -44,7 +44,7 @@ const isForeign = (/** @type {Seen} */ { isNode, role }) => !isNode && role !== 
 
 function ending({ code, signal }) {
   if (signal) return `killed by ${signal}`;
-  return code === undefined || code === null ? 'ended' : `exited with code ${code}`;
+  return code === undefined || code === null ? 'exited' : `exited with code ${code}`;
 }
 
 export function listening(/** @type {Facts} */ facts) {
@@ -62,7 +62,7 @@ function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) 
   const [one] = servers;
   const count = servers.length;
   if (!one && natives.length > 0) return `${natives.map(nameIt).join(', ')}, not Node.js.`;
-  if (!one) return 'no Node.js process that is still there.';
+  if (!one) return 'no live Node.js process.';
   if (one.handle === 'handed')
     return `pid ${one.ppid} accepts every connection and deals them to ${count === 1 ? 'its one worker' : `${count} workers in turn`} (round robin).`;
   const received = servers.filter(({ handle }) => handle === 'received').length;
@@ -73,7 +73,7 @@ function whoAccepts(/** @type {Seen[]} */ servers, { policy, natives, others }) 
   if (count === 1) return `${nameIt(one)} accepts by itself.`;
   if (policy === 'none')
     return `${count} workers accept from one shared socket, in the order in which the system wakes them (policy none).`;
-  return `each of ${count} processes accepts from a socket of its own.`;
+  return `each of ${count} processes accepts from its own socket.`;
 }
 
 export function memory({ processes }) {
@@ -93,14 +93,14 @@ export function memory({ processes }) {
   return [
     `  ${'MB'.padEnd(width)}   RSS   PSS   USS`,
     ...named.map(line),
-    '  RSS: with what it shares; PSS: with its part of that; USS: its own alone.',
+    '  RSS: with shared memory; PSS: with its part of that; USS: without it.',
     ...(rows.length > 1
-      ? ['  Together only PSS is what all of them take: RSS counts twice what they share.']
+      ? ['  Only the sum of PSS is what all of them take: RSS counts shared memory twice.']
       : []),
   ];
 }
 
-/** A kind that the system doesn't give for each has no sum. */
+/** A kind that the system doesn't report for every process has no sum. */
 function sumOf(/** @type {Seen[]} */ rows) {
   const sum = (/** @type {'rssBytes' | 'pssBytes' | 'ussBytes'} */ kind) => {
     const all = rows.map(({ memory: one }) => one?.[kind] ?? NaN);

@@ -2,8 +2,7 @@
 import { format } from '../../verdict/terminal.js';
 import { counted, whatWasDone } from './words.js';
 
-/** @import { Trial } from '../trials.js' */
-/** @import { Section } from './tell.js' */
+/** @import { Trial } from '../trials.js' @import { Section } from './tell.js' */
 
 const ROUGH = 0.1; // half the width of an interval; a wider one says too little
 const MOST_COST = 0.03; // of the throughput, by the probe
@@ -17,11 +16,11 @@ export function trialSection(trial, head) {
   const says = [
     `${whatWasDone(trial)}, with ${sent.fresh} requests on fresh connections and ${sent.kept} on kept ones before, then and after.`,
     total === 0
-      ? 'None was lost.'
+      ? 'No request was lost.'
       : `Lost: ${lost.fresh} on fresh connections, ${lost.kept} on kept ones. ${begunOnes}${kinds.join(', ')}.`,
     ...(repeated > 0
       ? [
-          `${repeated} met a kept connection that was just being closed, and ${repeated === 1 ? 'was' : 'were'} sent again, as browsers do.`,
+          `${repeated} met a kept connection that was closing, and ${repeated === 1 ? 'was' : 'were'} sent again, as browsers do.`,
         ]
       : []),
     ...aboutStreams(trial),
@@ -30,16 +29,15 @@ export function trialSection(trial, head) {
   return { head, says, lines: eachReload(trial) };
 }
 
-/** A restart breaks streams too, but EventSource reconnects: so they aren't counted as lost. */
+/** A restart also breaks streams, but EventSource reconnects, so they aren't counted as lost. */
 function aboutStreams(/** @type {Trial} */ { streams }) {
   if (!streams) return [];
   const { open, ended, broken, held } = streams;
   return [
-    `${counted(open, 'answer')} without an end (event streams) ${open === 1 ? 'was' : 'were'} open then: the server ended ${ended} and broke off ${broken}; our clients ended the other ${held} at last.`,
+    `${counted(open, 'answer')} without an end (event streams) ${open === 1 ? 'was' : 'were'} open then: the server ended ${ended} and broke off ${broken}; our clients closed the other ${held} in the end.`,
   ];
 }
 
-/** A row for each of several reloads. */
 function eachReload(/** @type {Trial} */ { each = [] }) {
   if (each.length < 2) return [];
   const row = (/** @type {string[]} */ ...cells) =>
@@ -60,7 +58,7 @@ function eachReload(/** @type {Trial} */ { each = [] }) {
 
 function commandFailed(/** @type {import('../command.js').Failed} */ { code, printed }) {
   const last = printed.trim().split('\n').at(-1);
-  const how = code === null ? 'was not over in time, or was ended' : `exited with code ${code}`;
+  const how = code === null ? 'did not exit in time, or was killed' : `exited with code ${code}`;
   return `The command ${how}${last ? `: ${last}` : ''}.`;
 }
 
@@ -68,14 +66,14 @@ function commandFailed(/** @type {import('../command.js').Failed} */ { code, pri
 export function scaleSection({ variable, isObeyed, steps, choice }, head) {
   if (!isObeyed) {
     const served = steps.map(({ asked, serve }) => `${serve} with ${variable}=${asked}`);
-    const says = `The processes that serve were not as many as asked for: ${served.join(', ')}. Name the variable for their number: --workers-env WEB_CONCURRENCY`;
+    const says = `The number of serving processes was not the requested one: ${served.join(', ')}. Name its variable: --workers-env WEB_CONCURRENCY`;
     return { head, says: [says] };
   }
   const [first] = steps;
   const rows = steps.map(({ asked, perSecond }) => ({ name: String(asked), value: perSecond }));
   const ratios = steps.slice(1).map(({ asked, ratio, ceiling }) => {
     const interval = `95 % interval ${format(ratio.low)} to ${format(ratio.high)}`;
-    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which is what as many spinning threads got here in the same minutes.`;
+    return `${asked} against ${first.asked}: ${format(ratio.value)} times as fast (${interval}). Ceiling ${format(asked / first.asked)} for work that waits, ${format(ceiling)} for work that computes, which the same number of spinning threads got here in the same minutes.`;
   });
   const failed = steps.filter(({ errors }) => errors > 0);
   return {
@@ -101,12 +99,12 @@ export function costSection({ share, obstacle }, head) {
   if (!((share.high - share.low) / 2 <= ROUGH))
     return {
       head,
-      says: [`Its windows differ too much to tell: somewhere from ${low} to ${high}.`],
+      says: [`Its windows differ too much for a result: somewhere from ${low} to ${high}.`],
     };
   const says = [`The probe takes ${value} of its throughput (95 % interval ${low} to ${high}).`];
   if (share.low > MOST_COST)
     says.push(
-      'That is more than the 3 % that it should take at the most: without it the server is faster than reported here.',
+      'That is more than the 3 % that it should take at most: without it the server is faster than reported here.',
     );
   return { head, says };
 }
@@ -134,11 +132,11 @@ function howItWent(trial) {
     return [
       took
         ? `Full capacity again after ${took}: ${servers} serve.`
-        : `Nothing took its place within ${(waitedMs / 1000).toFixed(1)} s, and nothing more seemed to come.`,
+        : `Nothing took its place within ${(waitedMs / 1000).toFixed(1)} s, and no replacement seemed to follow.`,
     ];
   const ended =
     fate && `It ${fate.signal ? `was killed by ${fate.signal}` : `exited with code ${fate.code}`}`;
-  if (kind === 'kill') return [`${ended}, too.`];
+  if (kind === 'kill') return [`${ended} as well.`];
   if (kind === 'reload') {
     if (failed) return [commandFailed(failed), `${replaced} of ${servers} were replaced.`];
     if (ended) return [`${ended}.`];

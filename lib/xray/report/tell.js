@@ -1,8 +1,6 @@
 /**
  * The facts in sections, for a terminal of 80 columns or the page. Pure; the caller escapes them.
- *
- * @typedef {import('./facts.js').Facts} Facts
- * @typedef {import('../../verdict/style.js').Style} Style
+ * @typedef {import('./facts.js').Facts} Facts @typedef {import('../../verdict/style.js').Style} Style
  */
 import { chartLines, wrap } from '../../verdict/terminal.js';
 import {
@@ -25,9 +23,7 @@ import { blind, listening, memory, treeLines } from './tell-processes.js';
  * @property {import('../../verdict/terminal.js').Chart[]} [charts]
  * @property {string[]} [lines]  kept as they are
  * @property {string[]} [adds]  more sentences
- *
- * @param {Facts} facts
- * @returns {Section[]}
+ * @param {Facts} facts @returns {Section[]}
  */
 export function sectionsOf(facts) {
   const since = facts.load.isOpen ? 'from when each was due' : 'from when each was sent';
@@ -47,7 +43,7 @@ export function sectionsOf(facts) {
     { head: 'Event loops', charts: [...busy(facts), ...silences(facts)], adds: loops(facts) },
     { head: 'Memory, the most under load', lines: memory(facts) },
     { head: 'Remarks', says: remarks(facts) },
-    { head: 'What was not seen', says: blind(facts) },
+    { head: 'What was not observed', says: blind(facts) },
   ];
   return all.filter(({ says, charts, lines, adds }) =>
     [says, charts, lines, adds].some((part) => part && part.length > 0),

@@ -12,7 +12,7 @@ const MOMENTS = {
   listening: 'listens',
   fork: 'forks a worker',
   disconnect: 'a worker disconnects',
-  'worker-exit': 'a worker ended',
+  'worker-exit': 'a worker exited',
   crash: 'crashes',
   exit: 'exits',
 };

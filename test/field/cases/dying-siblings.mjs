@@ -1,4 +1,4 @@
-// At an exit the primary tells the workers that live; at a stop those are just going, too, and the channel to them is closed.
+// At an exit the primary notifies the live workers; during a stop those are exiting as well, and their channels are closed.
 // After socketio/socket.io-cluster-adapter#5.
 import cluster from 'node:cluster';
 import { writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (cluster.isPrimary) {
     tellAll({ gone: worker.id });
     if (!isStopping) return void setTimeout(fork, 100);
     if (workers().length > 0) return;
-    writeFileSync(join(import.meta.dirname, 'state.json'), JSON.stringify({ online })); // a restart goes on from it
+    writeFileSync(join(import.meta.dirname, 'state.json'), JSON.stringify({ online })); // a restart continues from it
     process.exit(0);
   });
   process.on('SIGTERM', () => {

@@ -1,4 +1,4 @@
-// Event streams hold the worker that should go: neither a reload nor a stop comes to its end. After nodules/luster#36.
+// Event streams hold a worker that should exit: neither a reload nor a stop finishes. After nodules/luster#36.
 import cluster from 'node:cluster';
 import http from 'node:http';
 

@@ -1,4 +1,4 @@
-// In a cluster maxConnections refuses no client: the primary goes on offering the connection to full workers, and half of the
+// In a cluster maxConnections refuses no client: the primary keeps offering the connection to full workers, and half of the
 // clients are never served. After nodejs/node#54882.
 import cluster from 'node:cluster';
 import http from 'node:http';

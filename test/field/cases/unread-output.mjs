@@ -1,5 +1,5 @@
-// A team wanted a quiet terminal: silent: true gives each worker a pipe for its output, and no code reads it. When it is full,
-// write() does not return. After nodejs/node#4236.
+// A team wanted a quiet terminal: silent: true gives each worker a pipe for its output, which no code reads. When the pipe is
+// full, write() blocks. After nodejs/node#4236.
 import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
 import http from 'node:http';
