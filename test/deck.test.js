@@ -10,7 +10,7 @@ import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { escapeHtml, focusSteps, highlight } from '../lib/web/code.js';
 import { setNotes } from '../lib/deck/notes.js';
-import { resultIn } from '../lib/deck/client/result.js';
+import { resultIn } from '../lib/deck/client/ballot.js';
 import { readDeck } from '../lib/deck/read-deck.js';
 import { exportHandout, exportHtml, exportPdf, exportScript } from '../lib/deck/export.js';
 import { publicAddress } from '../lib/deck/repository-address.js';

@@ -3,7 +3,6 @@
  * known by the number of its box.
  */
 import { all, make } from '../../web/client/elements.js';
-import { resultIn } from './result.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const RADIUS = 22;
@@ -46,7 +45,7 @@ function labelOf(/** @type {Element} */ rect) {
  */
 export function drawHands(svg, counts) {
   for (const mark of all('.hands', svg)) mark.remove();
-  svg.dataset.words ??= svg.getAttribute('aria-label');
+  svg.dataset.words ??= svg.getAttribute('aria-label') ?? '';
   const told = [];
   for (const [index, { x, y, width, label, isShown }] of boxesOf(svg).entries()) {
     const count = counts[index] ?? null;
@@ -66,9 +65,12 @@ export function drawHands(svg, counts) {
  * @returns {{ label: string, count: number }[]}  those boxes of the row that have been counted
  */
 export function saidIn(svg, counts, row) {
-  const boxes = boxesOf(svg).map((box, index) => ({ ...box, count: counts[index] ?? null }));
+  const boxes = boxesOf(svg);
   const rows = [...new Set(boxes.map(({ y }) => y))];
-  return boxes.filter(({ y, count }) => y === rows[row - 1] && count !== null);
+  return boxes.flatMap(({ y, label }, index) => {
+    const count = counts[index] ?? null;
+    return y === rows[row - 1] && count !== null ? [{ label, count }] : [];
+  });
 }
 
 /**
@@ -112,4 +114,16 @@ function markOf(x, y, count) {
   text.textContent = String(count);
   mark.append(disc, text);
   return mark;
+}
+
+/**
+ * The result, in a few words of the sentence that reports it: "94 of 120" of "Answered: 94 of 120. Failed: 26."
+ * @param {string} sentence
+ * @param {string} pattern  these words, a star for their number: "* of 120"
+ * @returns {string}  '' where the sentence hasn't got them
+ */
+export function resultIn(sentence, pattern) {
+  const [before, after] = pattern.split('*');
+  const [words = ''] = new RegExp(`${before}\\d[\\d.,]*${after}`).exec(sentence) ?? [];
+  return words.replace(/[.,]$/, '');
 }
