@@ -9,7 +9,7 @@
 //   proofs        test/proofs/lessons.test.js: for every lesson what `lesson-5` does for one; `answers`: without solutions and
 //                 starters; `all` judges every answer whole, `3/10` the third tenth of them, `lesson-5` those of a lesson,
 //                 `lesson-5 no-back-off` one
-//   xray          whole servers with a fault each, and healthy ones
+//   slow          the unit tests that start many programs: whole servers of xray, the end of every parent
 //   experiments   `npm run try`; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
 //                 file of that name; `field planted 1/3` is one file, and the first third of it
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -34,8 +34,8 @@ const LIMIT_MS = 25 * 60_000;
 
 const ROOMS = [
   'unit',
+  'slow',
   'proofs',
-  'xray',
   'experiments',
   'without-proc',
   'browser',
@@ -72,7 +72,9 @@ process.exit(outcomes.every(({ isGood }) => isGood) ? 0 : 1);
  * @returns {[Job[], Job[]]}
  */
 function jobsFor(wanted) {
-  const [units, unitsAlone] = filesIn('unit');
+  const [quick, unitsAlone] = filesIn('unit');
+  const [slow] = filesIn('slow');
+  const units = isCounted ? [...quick, ...slow] : quick;
   const lessons = listLessons(root);
   if (wanted === undefined) {
     const proofs = lessons.map((lesson) => proofOf(lesson, 'ends', '1')); // something else has the other core
@@ -80,7 +82,7 @@ function jobsFor(wanted) {
   }
   if (wanted === 'coverage') return [longestFirst(units), unitsAlone];
   if (wanted === 'all') {
-    const others = [...ROOMS.slice(1), 'kills'].flatMap((room) => filesIn(room, 'all').flat());
+    const others = [...ROOMS.slice(2), 'kills'].flatMap((room) => filesIn(room, 'all').flat());
     return [longestFirst([...scripts(), ...units]), [...unitsAlone, ...others]];
   }
   if (/^(lesson-)?\d+/.test(wanted)) {
@@ -89,8 +91,7 @@ function jobsFor(wanted) {
   }
   if (wanted.includes('/')) {
     const covers = (/** @type {any} */ { file }) => isAbout(file, wanted);
-    const servers = filesIn('xray').flat();
-    return [longestFirst([...units, ...servers].filter(covers)), unitsAlone.filter(covers)];
+    return [longestFirst([...quick, ...slow].filter(covers)), unitsAlone.filter(covers)];
   }
   return [...ROOMS, ...OTHERS].includes(wanted) ? filesIn(wanted, part) : [[], []];
 }
@@ -139,7 +140,8 @@ function proofOf({ key, number }, amount, slots = '2') {
  * @returns {[Job[], Job[]]}  what may run beside others, and what may not
  */
 function filesIn(room, which) {
-  const counted = isCounted && room === 'unit' && { NODE_V8_COVERAGE: join(root, 'coverage/tmp') };
+  const isUnit = ['unit', 'slow'].includes(room);
+  const counted = isCounted && isUnit && { NODE_V8_COVERAGE: join(root, 'coverage/tmp') };
   const env = { ...environmentOf(room, which), ...counted };
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.js') && !/^fixtures[/\\]/.test(file))
@@ -147,7 +149,7 @@ function filesIn(room, which) {
     .filter((file) => room !== 'field' || !which || nameOf(file) === which)
     .sort();
   const isBeside = (/** @type {string} */ file) =>
-    room === 'unit' && ![...ALONE, ...APART].includes(nameOf(file));
+    isUnit && ![...ALONE, ...APART].includes(nameOf(file));
   const jobs = (/** @type {string[]} */ some) => some.map((file) => jobOf(file, env));
   return [jobs(files.filter(isBeside)), jobs(files.filter((file) => !isBeside(file)))];
 }

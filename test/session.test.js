@@ -237,7 +237,7 @@ test('an internal fault is reported as one, and so is a check that declares its 
   assert.match(fault.records[0].fault, /ours/);
   assert.ok(fault.error);
   const disorder = await judge(({ hold }) => hold('two', [], () => {}));
-  assert.match(disorder.records[0].fault, /'two' is not the promise that comes next/);
+  assert.match(disorder.records[0].fault, /'two' is not the next promise/);
   const nothing = await judge(() => {});
   assert.match(nothing.records[0].fault, /declares no promise/);
 });

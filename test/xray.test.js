@@ -1,4 +1,4 @@
-// Verifies the command `xray`, and its pure parts on events written by hand; test/xray/ has whole servers.
+// Verifies the command `xray`, and its pure parts on events written by hand; test/slow/ has whole servers.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
