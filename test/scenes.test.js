@@ -1,7 +1,7 @@
 // Verifies the building blocks of checks, on the solution of lesson 5: episodes, rest, faults, which workers serve, a stop at
 // work.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -22,8 +22,9 @@ import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
 import { untilAtRest } from '../lib/check/at-rest.js';
 import { findEntry } from '../lib/lessons/program-entry.js';
 import { rootFolder } from '../lib/lessons/catalog.js';
+import { createPrograms } from '../lib/check/programs.js';
 import { createRunner } from '../lib/observe/runner.js';
-import { Broken } from '../lib/verdict/outcome.js';
+import { Broken, Undecided } from '../lib/verdict/outcome.js';
 
 test('a worker is killed, replaced, frozen; the program rests, and is asked to stop', async (t) => {
   const runner = createRunner();
@@ -73,4 +74,29 @@ test('a folder without its program says so', (t) => {
   assert.throws(() => findEntry(join(folder, 'none')), Broken);
   writeFileSync(join(folder, 'server.js'), '');
   assert.throws(() => findEntry(folder), Broken);
+});
+
+test("a deployed version that crashes is described by the learner's path; a starter that crashes is not the learner's fault", async (t) => {
+  const runner = createRunner();
+  t.after(() => runner.close());
+  const root = mkdtempSync(join(tmpdir(), 'forkshop-programs-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  const starter = join(root, 'checks/01-a/starter');
+  const place = join(root, 'lessons/01-a');
+  for (const folder of [starter, place]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(place, 'server.js'), 'setInterval(() => {}, 1e6);');
+  writeFileSync(join(starter, 'server.js'), "throw new Error('no starter');");
+  const programs = createPrograms({ root, key: '01-a', place, runner });
+  const own = await programs.launch();
+  const { entry } = programs.copy();
+  writeFileSync(entry, "throw new Error('a bad version');");
+  const deployed = await programs.launch({ entry });
+  const { story } = await programs.ready(deployed).catch((error) => error);
+  assert.match(JSON.stringify(story), /a bad version/);
+  assert.ok(story.output.includes('lessons/01-a/server.js') && !story.output.includes(entry));
+  const reference = await programs.launch({ isReference: true });
+  await assert.rejects(programs.ready(reference), Undecided);
+  assert.deepEqual(programs.ofLearner([0, 1, 2]), [own, deployed]);
+  await programs.stopAll([0]);
+  assert.ok(own.fate);
 });
