@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { waitsToWrite } from '../lib/observe/blocked-write.js';
 import { listenForKeys } from '../lib/cli/keys.js';
 import { closingGenerators, closeWithCheck } from '../lib/measure/generator.js';
 import { createLoad } from '../lib/measure/load.js';
@@ -79,4 +80,10 @@ test('modules that resolve are left alone; other packages and #work resolve as f
     assert.throws(() => resolveNow(specifier, context, next), /not found/);
     await assert.rejects(resolve(specifier, context, next), /not found/);
   }
+});
+
+test('a process that has exited, or that runs, waits in no write', () => {
+  const gone = 2 ** 22 + 1; // above the largest pid of Linux, so no process has it
+  assert.equal(waitsToWrite(gone), undefined);
+  assert.equal(waitsToWrite(process.pid), undefined);
 });
