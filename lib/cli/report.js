@@ -85,7 +85,7 @@ function numberLines(
  * @param {import('../verdict/outcome.js').PromiseRecord | undefined} promise
  * @param {import('./saved/lesson-history.js').LessonHistory} before
  */
-export const failsAgain = (promise, before) =>
+const failsAgain = (promise, before) =>
   promise?.verdict === 'failed' && before.verdicts[promise.id] === 'failed';
 
 function keysLine({ first, others, isTold }) {

@@ -17,7 +17,7 @@ const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
 const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
 
 /** @param {string} text  of a lesson, Markdown @returns {Map<number, string>}  number → title */
-export const titlesIn = (text) =>
+const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
 /**

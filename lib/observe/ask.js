@@ -26,7 +26,7 @@ export async function askOnce(program, path, options) {
  * Did the server close the keep-alive connection before it began this request?
  * @param {import('./program.js').Program} program @param {Partial<import('./client.js').Answer>} answer
  */
-export function wasClosedBefore(program, answer) {
+function wasClosedBefore(program, answer) {
   const { client, sentMs = 0 } = answer;
   const isIt = (/** @type {import('./timeline.js').Request} */ one) =>
     one.client === client && one.startMs >= sentMs;
@@ -70,7 +70,7 @@ export const requestOf = (requests, { client, doneMs }) =>
  * @param {import('./program.js').Program} program @param {import('./client.js').Answer} answer
  * @returns {import('./cpu-time.js').Starved | undefined}
  */
-export const starvedOf = ({ cpuTime }, { sentMs, limitMs }) =>
+const starvedOf = ({ cpuTime }, { sentMs, limitMs }) =>
   limitMs === undefined ? undefined : cpuTime.starvedIn(sentMs, limitMs);
 
 function demandTurn(program, answer) {

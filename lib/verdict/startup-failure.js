@@ -10,7 +10,7 @@ const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced forever.';
 
 /** The message for a program with a running event loop, in which no process called listen(). */
-export const NOT_LISTENING = "It runs, but isn't listening on any port.";
+const NOT_LISTENING = "It runs, but isn't listening on any port.";
 
 /** For a timeline that names a process which isn't the program's. @param {number} pid @returns {Broken} */
 export const explainStranger = (pid) =>

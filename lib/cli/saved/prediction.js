@@ -28,7 +28,7 @@ export function parsePrediction(text, { number, predicts }) {
 }
 
 /** @param {number} value @param {Pick<Lesson, 'predicts'>} lesson */
-export const predictionInWords = (value, { predicts }) =>
+const predictionInWords = (value, { predicts }) =>
   `${format(value)}${predicts ? ` ${UNITS[predicts]}` : ''}`;
 
 /**

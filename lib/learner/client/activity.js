@@ -47,7 +47,7 @@ export function createActivity(place) {
 
 /** @typedef {ReturnType<typeof createActivity>} Activity */
 
-export function stopButton() {
+function stopButton() {
   const button = make('button', { type: 'button', className: 'stop', textContent: 'Stop' });
   button.addEventListener('click', () => ask('/stop'));
   return button;

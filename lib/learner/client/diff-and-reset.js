@@ -1,6 +1,6 @@
 /** The diff with the solution, and the reset to the starter; each asks before it acts. */
 import { ask } from './ask-server.js';
-import { make } from '../../web/client/elements.js';
+import { make, note, onceButton } from '../../web/client/elements.js';
 
 /** @param {HTMLElement} place  @param {string} key */
 export async function showDiff(place, key) {
@@ -10,7 +10,7 @@ export async function showDiff(place, key) {
   if (value.reason)
     return place.replaceChildren(
       note(value.reason),
-      choice('Show it anyway', () => showDiff(place, key)),
+      onceButton('Show it anyway', () => showDiff(place, key)),
     );
   place.replaceChildren(
     ...value.files.flatMap(({ file, patch }) =>
@@ -37,7 +37,7 @@ export async function showReset(place, key) {
   place.replaceChildren(
     note('These files will be put back to how they were. Your versions are kept.'),
     list,
-    choice('Put them back', () => putBack(place, key)),
+    onceButton('Put them back', () => putBack(place, key)),
   );
 }
 
@@ -70,18 +70,4 @@ function lineOf(text) {
     ? 'place'
     : { '+': 'added', '-': 'taken' }[text[0]];
   return make('span', { className: kind ?? 'same', textContent: `${text}\n` });
-}
-
-const note = (textContent) => {
-  const words = make('p', { className: 'note', textContent });
-  words.setAttribute('role', 'status');
-  return words;
-};
-
-function choice(textContent, act) {
-  const line = make('p', {});
-  const button = make('button', { type: 'button', textContent });
-  button.addEventListener('click', act, { once: true });
-  line.append(button);
-  return line;
 }

@@ -3,7 +3,7 @@ import { startAndStop } from './activity.js';
 import { ask } from './ask-server.js';
 import { createActivityEvidence } from '../../web/client/evidence.js';
 import { diffOf } from './diff-and-reset.js';
-import { make } from '../../web/client/elements.js';
+import { make, note, onceButton } from '../../web/client/elements.js';
 import { SIGNS } from './promises.js';
 
 /** @param {HTMLElement} place  @param {{ key: string, activity: import('./activity.js').Activity }} page */
@@ -14,7 +14,7 @@ export async function showSpot(place, { key, activity }) {
   if (value.reason)
     return place.replaceChildren(
       note(value.reason),
-      button('Go on anyway', () => showSpot(place, { key, activity })),
+      onceButton('Go on anyway', () => showSpot(place, { key, activity })),
     );
   askInTurn(value, { place, key, activity });
 }
@@ -28,7 +28,7 @@ function askInTurn(spots, page) {
     if (index < changes.length) return showChange(index, spots, { ...page, onJudged, goTo });
     place.replaceChildren(
       note(`You saw ${seen} of ${changes.length}.`),
-      button('More', () => showSpot(place, { key, activity })),
+      onceButton('More', () => showSpot(place, { key, activity })),
     );
   };
   const onJudged = ({ isSeen }) => (seen += Number(isSeen));
@@ -45,7 +45,7 @@ function showChange(index, { changes, promises, right }, { place, key, activity,
   const finish = (/** @type {any} */ judged) => {
     onJudged(judged);
     const words = index + 1 < changes.length ? 'The next one' : 'How many did you see?';
-    showJudged(result, judged, { promises, next: button(words, () => goTo(index + 1)) });
+    showJudged(result, judged, { promises, next: onceButton(words, () => goTo(index + 1)) });
   };
   const judge = (said, hear) => activity.start(`/lessons/${key}/spot/${index}/${said}`, hear);
   const form = answerForm(choicesOf(promises, right), { judge, finish });
@@ -134,18 +134,4 @@ function listOf(promises) {
     list.append(item);
   }
   return list;
-}
-
-function note(textContent) {
-  const words = make('p', { className: 'note', textContent });
-  words.setAttribute('role', 'status');
-  return words;
-}
-
-function button(textContent, act) {
-  const line = make('p', {});
-  const one = make('button', { type: 'button', textContent });
-  one.addEventListener('click', act, { once: true });
-  line.append(one);
-  return line;
 }

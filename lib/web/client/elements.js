@@ -33,3 +33,19 @@ export function letGo(/** @type {any} */ { detail, currentTarget }) {
  */
 export const make = (name, properties = {}) =>
   Object.assign(document.createElement(name), properties);
+
+/** A line that a screen reader reads when it appears. @param {string} textContent */
+export function note(textContent) {
+  const words = make('p', { className: 'note', textContent });
+  words.setAttribute('role', 'status');
+  return words;
+}
+
+/** A line with a button for one click. @param {string} textContent @param {() => void} act */
+export function onceButton(textContent, act) {
+  const line = make('p', {});
+  const button = make('button', { type: 'button', textContent });
+  button.addEventListener('click', act, { once: true });
+  line.append(button);
+  return line;
+}
