@@ -70,51 +70,29 @@ import { idsOfTask, roundsOf } from '../verdict/judging-order.js';
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram, overrunBy = overrunNow } = options;
-  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = createPrograms({
-    ...{ root, key, place, runner, onProgram },
-  });
-  const printedBy = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks))[0]?.output();
-  const { crowdOf = () => countCrowd(runner.pids) } = options;
-  const shortage = watchShortages(runner.home);
-  const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
-    interpretError(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
-  const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
-    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
-  let conditions = conditionsNow();
+  const { onProgram, overrunBy = overrunNow, crowdOf = () => countCrowd(runner.pids) } = options;
+  const programs = createPrograms({ root, key, place, runner, onProgram });
+  const { launch, copy, ready, numberOf } = programs;
   const { declared, measurements, forgetAll, ...declarers } = createDeclarations(promises, taskOf);
-  const takeAgain = async (/** @type {Look[]} */ looks) => {
-    const before = programsOf(looks);
-    forgetAll(looks);
-    await stopAll(before);
-  };
+  const aboutLooks = interpretLooks(programs, runner.home);
   const judge = createJudge({
-    ...{ declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
-    ...{ verdictOn, printedBy },
+    ...{ declared, promises, report, numberOf, overrunBy, crowdOf, ...aboutLooks },
+    takeAgain: (looks) => takeAgain(looks, forgetAll, programs.stopAll),
   });
+  let conditions = conditionsNow();
+  const lesson = {
+    ...{ launch, copy, ready, ...declarers, place, isQuick, isLonger },
+    measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
+    drawn: (name, chart) => report({ chart: { name, ...chart } }),
+    addConditions: (more) => (conditions = { ...conditions, ...more }),
+  };
   const session = async () => {
-    declare({
-      ...programs,
-      ...declarers,
-      ...{ place, isQuick, isLonger },
-      measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
-      drawn: (name, chart) => report({ chart: { name, ...chart } }),
-      addConditions: (more) => (conditions = { ...conditions, ...more }),
-    });
+    declare(lesson);
     if (declared.length === 0) throw new Error('This check declares no promises.');
     const wanted = isQuick || only ? [] : measurements;
-    await judgeRounds(
-      judge,
-      declared,
-      options,
-      wanted.flatMap(({ looks }) => looks),
-    );
-    for (const { looks, body } of judge.allHold() ? wanted : [])
-      try {
-        await body(...(await Promise.all(looks.map((look) => look.see()))));
-      } catch (error) {
-        if (!isOutcome(meaning(error, looks))) throw error; // a measurement that decides nothing may be missing
-      }
+    const measuring = wanted.flatMap(({ looks }) => looks);
+    await judgeRounds(judge, declared, options, measuring);
+    if (judge.allHold()) await takeMeasurements(wanted, aboutLooks.meaning);
   };
   try {
     await Promise.race([session(), whenAborted(signal)]);
@@ -124,11 +102,10 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
     throw error;
   } finally {
     judge.stop();
-    const program = first();
-    keepTimeline(program, options.timelineFile);
+    keepTimeline(programs.first(), options.timelineFile);
     if (judge.overrun()) conditions = { ...conditions, overrunBy: judge.overrun() };
-    const end = { conditions, output: program?.output() ?? '' };
-    if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
+    const output = programs.first()?.output() ?? '';
+    if (!signal?.aborted) await report({ ...judge.verdict(), conditions, output });
   }
 }
 
@@ -173,6 +150,36 @@ async function judgeRounds(judge, declared, options, measuring) {
     await judge.round(idsOfTask(declared, open));
     return;
   }
+}
+
+/** What the judge asks about looks: what their programs printed, what an error of theirs means, and whose fault it is. */
+function interpretLooks({ ofLearner, factsOf }, /** @type {string} */ home) {
+  const shortage = watchShortages(home);
+  const programsBehind = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks));
+  return {
+    printedBy: (/** @type {Look[]} */ looks) => programsBehind(looks)[0]?.output(),
+    meaning: (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
+      interpretError(error, { programs: programsBehind(looks), shortage, factsOf }),
+    verdictOn: (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
+      verdictOnMissing(story, { programs: programsBehind(looks), ...how }),
+  };
+}
+
+/** Forgets these looks and stops their programs, so that the next demand starts fresh ones. */
+async function takeAgain(/** @type {Look[]} */ looks, forgetAll, stopAll) {
+  const before = programsOf(looks);
+  forgetAll(looks);
+  await stopAll(before);
+}
+
+/** A measurement decides nothing, so a program or a machine that spoils it leaves it out. */
+async function takeMeasurements(wanted, meaning) {
+  for (const { looks, body } of wanted)
+    try {
+      await body(...(await Promise.all(looks.map((look) => look.see()))));
+    } catch (error) {
+      if (!isOutcome(meaning(error, looks))) throw error;
+    }
 }
 
 /** @returns {Promise<never>} */
