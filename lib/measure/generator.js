@@ -42,21 +42,13 @@ export async function closingGenerators(work) {
 export function createGenerator(file, options = {}) {
   const env = environmentOfOurs();
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
-  const waiting = new Map();
-  /** An open order keeps this process alive; an idle generator doesn't. */
-  const keepAlive = () => {
-    const how = waiting.size > 0 ? 'ref' : 'unref';
-    generator[how]();
-    generator.channel?.[how]();
-  };
-  keepAlive();
-  let lastId = 0;
+  const orders = createOrders(generator);
   let isClosed = false;
   /** @type {import('../observe/shortage.js').Shortage | undefined} */
   let end;
   const hasEnded = () => {
     end ??= shortOf('LOAD');
-    waiting.forEach((wait) => wait.reject(end));
+    orders.rejectAll(end);
   };
   generator.once('error', hasEnded);
   generator.once('exit', (code, signal) => {
@@ -64,6 +56,31 @@ export function createGenerator(file, options = {}) {
     if (signal === 'SIGINT') return; // Ctrl-C has reached the command as well, which ends everything
     hasEnded();
   });
+  return {
+    async ask(order) {
+      if (end) throw end;
+      return orders.send(order, () => isClosed);
+    },
+    close: closeWithCheck(() => {
+      isClosed = true;
+      if (generator.connected) generator.disconnect();
+    }),
+  };
+}
+
+/**
+ * The orders that a generator has not answered yet. They keep this process alive; an idle generator doesn't.
+ * @param {import('node:child_process').ChildProcess} generator
+ */
+function createOrders(generator) {
+  const waiting = new Map();
+  let lastId = 0;
+  const keepAlive = () => {
+    const how = waiting.size > 0 ? 'ref' : 'unref';
+    generator[how]();
+    generator.channel?.[how]();
+  };
+  keepAlive();
   generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
     const wait = waiting.get(id);
     if (short) wait?.reject(shortOf(short));
@@ -71,8 +88,8 @@ export function createGenerator(file, options = {}) {
     else wait?.resolve(result);
   });
   return {
-    async ask(order) {
-      if (end) throw end;
+    rejectAll: (/** @type {Error} */ error) => waiting.forEach((wait) => wait.reject(error)),
+    async send(/** @type {object} */ order, /** @type {() => boolean} */ isClosed) {
       lastId += 1;
       const id = lastId;
       try {
@@ -80,7 +97,7 @@ export function createGenerator(file, options = {}) {
           waiting.set(id, { resolve, reject });
           keepAlive();
           generator.send({ id, ...order }, (error) => {
-            if (error && isClosed) reject(new Error('The load generator is closed.'));
+            if (error && isClosed()) reject(new Error('The load generator is closed.'));
           });
         });
       } finally {
@@ -88,10 +105,6 @@ export function createGenerator(file, options = {}) {
         keepAlive();
       }
     },
-    close: closeWithCheck(() => {
-      isClosed = true;
-      if (generator.connected) generator.disconnect();
-    }),
   };
 }
 

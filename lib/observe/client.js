@@ -65,8 +65,7 @@ export const isEventStream = (headers) =>
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
-  const { agent = false, headers, method, body, localAddress, isBodyKept = true } = options;
-  const { streams } = options;
+  const { agent = false, headers, method, body, localAddress, isBodyKept, streams } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     const answer = emptyAnswer();
@@ -80,43 +79,52 @@ export function get(url, options = {}) {
       Object.assign(answer, { isStream: true, hasLeft: true });
       finish();
     };
-    let dataMs = 0;
+    let [dataMs, timeouts] = [0, 0];
     const request = http.request(url, { agent, headers, method, localAddress }, (response) => {
-      answer.status = response.statusCode;
-      answer.headers = response.headers;
-      response.setEncoding('latin1');
       if (streams && isEventStream(response.headers)) {
         answer.isStream = true;
         clearTimeout(timer);
         streams.add(leave);
       }
-      response.on('data', (part) => {
-        dataMs = nowMs();
-        if (!isBodyKept) return;
-        answer.body += part;
-        if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
-      });
-      response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
-      response.on('error', () => finish('the answer broke off'));
+      response.on('data', () => (dataMs = nowMs()));
+      takeResponse(response, answer, { isBodyKept, finish });
     });
-    let patience = PATIENCE;
     const giveUp = () => {
       if (streams && nowMs() - dataMs < STILL_COMES_MS) return leave();
-      patience -= 1;
-      if (patience > 0 && isContended()) return timer.refresh(); // the server may not have had a core
-      const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
+      timeouts += 1;
+      if (timeouts < PATIENCE && isContended()) return timer.refresh(); // the server may not have had a core
       silent.add(host);
       answer.limitMs = timeoutMs;
-      const waitedMs = (PATIENCE - patience) * timeoutMs;
-      return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
+      return finish(lateness(answer, timeouts * timeoutMs));
     };
     const timer = setTimeout(giveUp, timeoutMs);
     request.on('socket', (socket) => noteConnection(answer, socket));
-    request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
-      finish(error.code ?? error.message),
-    );
+    request.on('error', (/** @type {any} */ { code, message }) => finish(code ?? message));
     request.end(body);
   });
+}
+
+/**
+ * @param {http.IncomingMessage} response @param {Answer} answer
+ * @param {{ isBodyKept?: boolean, finish: (error?: string) => void }} how  finish: called when the response has ended
+ */
+function takeResponse(response, answer, { isBodyKept = true, finish }) {
+  answer.status = response.statusCode;
+  answer.headers = response.headers;
+  response.setEncoding('latin1');
+  response.on('data', (part) => {
+    if (!isBodyKept) return;
+    answer.body += part;
+    if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
+  });
+  response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
+  response.on('error', () => finish('the answer broke off'));
+}
+
+/** @param {Answer} answer @param {number} waitedMs */
+function lateness({ status }, waitedMs) {
+  const got = status === undefined ? 'no answer' : 'only a part of the answer';
+  return `${got} within ${Math.round(waitedMs / 10) / 100} s`;
 }
 
 /** @returns {Answer} */
