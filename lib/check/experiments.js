@@ -72,11 +72,8 @@ export async function performExperiment(experiment, { root, signal, onProgram })
   }
 }
 
-/** @param {AbortSignal} [signal] */
 function whenAborted(signal) {
-  /** @type {() => void} */
   let onAbort = () => {};
-  /** @type {Promise<never>} */
   const aborted = new Promise((resolve, reject) => {
     onAbort = () => reject(new Stopped('It was stopped.'));
   });

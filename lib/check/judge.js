@@ -1,6 +1,6 @@
 /**
- * Judges the declared promises of a check, one after the other, and makes their looks ahead of them while a core is idle. A look
- * with something missing is made again, with a fresh program, unless the machine was idle.
+ * Judges the promises of a check one after the other, and makes their looks ahead of time while a core is idle. Something missing is
+ * looked for again with a fresh program, unless the machine was idle.
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./session.js').Step} Step
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
  */
@@ -16,10 +16,7 @@ const SKIPPED = /** @type {import('./promise-outcome.js').Outcome} */ ({ verdict
 const AHEAD_MS = 15;
 const BEGUN_MS = 45; // until a look that has begun shows up as CPU load
 
-/**
- * @param {any} session  what it declared, and how to report, interpret errors and repeat looks: see runSession()
- * @returns the judge of one session
- */
+/** @param {any} session  what it declared, and how to report, interpret errors and repeat looks: see runSession() */
 export function createJudge(session) {
   const { declared, overrunBy } = session;
   const records = createRecords(session);
@@ -62,7 +59,6 @@ export function createJudge(session) {
 
 /** The promises judged so far, each reported as it is added. */
 function createRecords({ declared, promises, report }) {
-  /** @type {Map<string, PromiseRecord>} */
   const records = new Map();
   const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
   const didNotHold = (/** @type {string} */ id) =>
@@ -106,7 +102,6 @@ async function lookAhead(
   }
 }
 
-/** Returns if the promise holds; looks again where something is missing and the machine wasn't idle. */
 async function judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }) {
   const crowd = crowdOf();
   const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
@@ -123,12 +118,7 @@ async function judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }) {
   await judgeSteps(steps, one.areIndependent, confirm);
 }
 
-/**
- * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areIndependent
- * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again when something is missing
- */
 async function judgeSteps(steps, areIndependent, confirm) {
-  /** @type {Undecided | undefined} the first */
   let doubt;
   for (const step of steps) {
     const what = await step.seen;

@@ -2,8 +2,8 @@
  * The programs of one check: the learner's, and those beside it.
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean, named?: string, doing?: string }} LaunchOptions
- *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: its command as typed in a
- *   shell, if the options don't say; doing: progress text
+ *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: as typed in a shell; doing: for
+ *   the progress line
  * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: its command
  */
 import { basename, dirname } from 'node:path';
@@ -31,7 +31,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   const references = new WeakSet();
   return {
     ...{ copy: subject.copy, factsOf: subject.factsOf, first: () => first },
-    /** @returns {Promise<Program>} */
     async launch(/** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {}) {
       const entry = isReference ? findEntry(starterFolder(key, root), root) : subject.entry();
       const program = await runner.start({ entry, ...options });
@@ -65,7 +64,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
 /** The learner's files: the program in them, and copies of them to deploy. */
 function createSubject({ root, key, place }, /** @type {string} */ home) {
   const entry = rememberOutcome(() => findEntry(place, root));
-  /** @type {Map<string, import('../observe/program-copy.js').Copy>} */
   const copies = new Map();
   return {
     entry,
@@ -75,7 +73,7 @@ function createSubject({ root, key, place }, /** @type {string} */ home) {
       copies.set(made.entry, made);
       return made;
     },
-    /** Facts for the explanation why a program isn't ready. Paths in a deployed copy appear as the learner's own. */
+    /** Facts for the explanation why a program isn't ready. The learner sees their own path instead of a copy's. */
     factsOf(/** @type {Program} */ program) {
       const started = program.options.entry;
       const deployed = copies.get(started);
@@ -84,7 +82,6 @@ function createSubject({ root, key, place }, /** @type {string} */ home) {
   };
 }
 
-/** @param {Program} program @param {string} name @param {import('../observe/program-copy.js').Copy} [deployed] */
 function describeProgram(program, name, deployed) {
   const { port, fate, events, options } = program;
   const atHome = (/** @type {string} */ text) =>
@@ -101,7 +98,7 @@ function describeProgram(program, name, deployed) {
   };
 }
 
-/** Does it run and listen on PORT, all workers under the probe, though fewer than were asked for? */
+/** Fewer processes listen on PORT than it should have, but it runs, and the probe sees all its workers. */
 const isListening = (/** @type {Program} */ { port, fate, events }) =>
   events.some((event) => event.what === 'listening' && event.port === port) &&
   !fate &&
@@ -115,7 +112,7 @@ async function demandFamily(/** @type {Program} */ program) {
   throw explainStranger(program.strangers()[0]);
 }
 
-/** Undecided for a program of ours, Broken for the learner's; later programs than the first are reported with their output. */
+/** The error for a program that isn't ready: Undecided for one of ours, Broken for the learner's. */
 function whyNotReady(/** @type {Program} */ program, facts, { isFirst, isReference }) {
   const expected = `The program listens on PORT, which is ${program.port} here.`;
   const broken = explainNotReady(facts, expected);
@@ -150,9 +147,7 @@ export function commandOf(options, isReference = false) {
 
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
-/** Calls `find` once; every later call returns the same value or throws the same error. */
 function rememberOutcome(find) {
-  /** @type {{ value?: any, error?: unknown } | undefined} */
   let outcome;
   return () => {
     try {

@@ -9,7 +9,7 @@ import { describeHandlerError, addSyntaxErrorPlace } from '../verdict/thrown-err
 const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 
 /**
- * The same error, such as that of a program that never started, is reported for the first promise and skips the others.
+ * Several promises may need the same look: its error is reported for the first of them and skips the others.
  * @param {() => Promise<void>} body  judges the promise: it throws unless the promise holds
  * @param {import('./look-graph.js').Look<any>[]} looks  of the promise
  * @param {any} session  what runSession() gives the judge, and `reported`, the set of errors that earlier promises have reported
@@ -50,7 +50,6 @@ function showsOf(shows, numberOf) {
   return { shows: { program, moments } };
 }
 
-/** The kind of event that a moment marks, found by its start or its end. */
 const whatHappened = ({ pid, t, toMs }, events) =>
   events.find((one) => [t, toMs].includes(one.t) && (one.pid === pid || one.workerPid === pid))
     ?.what;

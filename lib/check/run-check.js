@@ -24,10 +24,9 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @property {import('../lessons/tasks.js').Task[]} tasks  with the ids of their promises
  * @property {Measurement[]} measurements @property {import('../verdict/terminal.js').Chart[]} charts @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
- * @property {string} output  the last part of what the learner's program printed
+ * @property {string} output  the end of what the learner's program printed
  * @property {string[]} spared  a sentence for each process that may be the program's and wasn't killed
  * @property {string | null} fault  what went wrong in Forkshop itself
- *
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
  */
 
@@ -36,9 +35,9 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'signal' | 'onProgram'> & {
  *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/runner.js').Runner,
  *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
- * }} options  subject: the file or folder to judge, the learner's own by default; deadlineMs: then the check ends, failed if a
- *   promise has failed or the program's own work took the time, else undecided with a fault (a crowded machine gets the same time
- *   again, and then no fault); runner: to reuse, stays open; onPromise: called for each decided promise
+ * }} options  subject: the file or folder to judge, the learner's by default; deadlineMs: then the check ends, failed if a promise has
+ *   failed or the program's own work took the time, else undecided with a fault (on a crowded machine it gets the same time again, and
+ *   no fault); runner: to reuse, stays open
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
@@ -79,7 +78,6 @@ export async function runCheck(options) {
   return result;
 }
 
-/** The lesson's tasks, as its text names them, and the number of its promises. */
 function contentsOf({ taskOf, promises }, /** @type {string} */ root, /** @type {string} */ key) {
   const text = readIfThere(join(root, lessonPaths(key).text)) ?? '';
   return { tasks: tasksOf(taskOf, text), of: Object.keys(promises).length };

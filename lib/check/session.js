@@ -4,18 +4,16 @@
  * @typedef {import('../measure/conditions.js').Conditions} Conditions @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./look-graph.js').Declare} Declare
  * @typedef {(...seen: any[]) => Promise<void> | void} Judge  gets the results of the looks
- *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
- * @property {() => import('../observe/program-copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
- *   there; start it with `launch({ entry })`. Throws Broken without a program
+ * @property {() => import('../observe/program-copy.js').Copy} copy  of the learner's folder, completed from the starter; start it with
+ *   `launch({ entry })`. Throws Broken without a program
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready  waits until that many processes (1 by default) listen
  *   on PORT; rejects with Broken when they never will
  * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
- *   time, so that no look disturbs another. A look that fails fails all that need it, and the first of their promises reports it
+ *   time. The error of a look fails all looks that need it, and the first of their promises reports it
  * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
- * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: it holds if `judge`
- *   doesn't throw
+ * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: `judge` throws unless it holds
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps  the same in steps: the first that fails is
  *   reported without waiting for the looks of later ones
  * @property {(looks: Look[], body: Judge) => void} measure  declares a measurement that decides nothing: made when all promises hold,
@@ -26,15 +24,12 @@
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
- *
  * @typedef {[looks: Look[], judge: Judge]} Step
- * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: the promise
- *   is judged only if these hold, by id; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
+ * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: ids of promises
+ *   that must hold before it is judged; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
  *   look runs beside it; areIndependent: if one of its steps is undecided, the next may still decide
  * @typedef {{ key: string, promises: Record<string, string>, taskOf: Record<string, number>, declare: (lesson: Lesson) => void }}
- *   Definition  a check, as its file declares it; key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number
- *   of its task in the text
- *
+ *   Definition  key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number of its task in the text
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
  * @property {string} place  the file or folder to judge
@@ -42,13 +37,11 @@
  * @property {string[]} [only]  judge these promises and those they need, and no others
  * @property {string[]} [first]  judge these first, and their task before all others
  * @property {boolean} [isThrough]  judge every promise, including those of later tasks
- * @property {boolean} [isQuick] @property {boolean} [isLonger]
+ * @property {boolean} [isQuick] @property {boolean} [isLonger] @property {AbortSignal} [signal]
  * @property {string} [timelineFile]  where to write the timeline of the learner's first program
- * @property {AbortSignal} [signal]
  * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  measures the load on the cores
  * @property {() => number | undefined} [overrunBy]  how many want each core, if too many to continue
  * @property {(started: import('./programs.js').Started) => void} [onProgram]
- *
  * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
@@ -64,8 +57,8 @@ import { idsOfTask, roundsOf } from '../verdict/judging-order.js';
 
 /**
  * @param {Definition} definition @param {SessionOptions} options
- * @param {Report} report  gets { promise, number, of, programs } (the numbers of the programs of its looks), { measurement },
- *   { chart }, and at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
+ * @param {Report} report  gets { promise, number, of, programs } (the numbers of its looks' programs), { measurement }, { chart }, at the
+ *   end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
  * @returns {Promise<void>}  rejects when the signal aborts it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
@@ -136,7 +129,6 @@ function createDeclarations(promises, taskOf) {
   };
 }
 
-/** Judges round after round, up to the first task that isn't done. @param {Look[]} measuring  looks of measurements */
 async function judgeRounds(judge, declared, options, measuring) {
   const looksOf = (/** @type {string[]} */ ids) =>
     declared.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
@@ -165,7 +157,6 @@ function interpretLooks({ ofLearner, factsOf }, /** @type {string} */ home) {
   };
 }
 
-/** Forgets these looks and stops their programs, so that the next demand starts fresh ones. */
 async function takeAgain(/** @type {Look[]} */ looks, forgetAll, stopAll) {
   const before = programsOf(looks);
   forgetAll(looks);
@@ -182,7 +173,6 @@ async function takeMeasurements(wanted, meaning) {
     }
 }
 
-/** @returns {Promise<never>} */
 function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);

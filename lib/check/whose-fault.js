@@ -1,6 +1,5 @@
 /**
- * Whose fault a missing or late event is: the program's, if its own processes kept the event loop busy in that interval, otherwise
- * perhaps the machine's.
+ * Who is to blame for what is missing or late: the program, if its own work kept the event loop busy then, otherwise perhaps the machine.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story @typedef {import('../measure/conditions.js').Crowd} Crowd
  */
@@ -18,8 +17,8 @@ const TOO_BUSY = {
 
 /**
  * @param {Story} story  what was missing
- * @param {{ programs: Program[], isAgain?: boolean, machine?: Partial<Crowd> }} seen  programs: the learner's; isAgain: it was missing
- *   twice, on a machine that wasn't idle; machine: its load at the second attempt
+ * @param {{ programs: Program[], isAgain?: boolean, machine?: Partial<Crowd> }} seen  programs: the learner's; isAgain: missing twice, on a
+ *   machine that wasn't idle; machine: its load at the second attempt
  * @returns {Broken | Undecided}
  */
 export function verdictOnMissing(story, { programs, isAgain = false, machine = {} }) {

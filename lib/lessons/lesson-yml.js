@@ -1,10 +1,7 @@
 import { parse } from 'yaml';
 import { UsageError } from '../common/usage-error.js';
 
-/**
- * What a lesson may need beside `npm ci`; lib/tools/tools.js finds each.
- * @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool
- */
+/** What a lesson may need beside `npm ci`; lib/tools/tools.js finds each. @typedef {'nginx' | 'redis' | 'nitropack' | 'vegeta'} Tool */
 
 /** @type {Tool[]} */
 export const toolNames = ['nginx', 'redis', 'nitropack', 'vegeta'];

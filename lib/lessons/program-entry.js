@@ -8,11 +8,7 @@ import { Broken } from '../verdict/outcome.js';
 const MOST_NAMES = 5; // of files, in a message
 const ENTRIES = ['server.js', 'server.cjs', 'server.mjs'];
 
-/**
- * The folder with the lesson's unedited starter.
- * @param {string} key  NN-slug
- * @param {string} [root]  the folder that holds the rooms
- */
+/** The folder with the lesson's unedited starter. @param {string} key  NN-slug @param {string} [root]  the folder that holds the rooms */
 export function starterFolder(key, root = rootFolder) {
   return join(root, lessonPaths(key).starter);
 }

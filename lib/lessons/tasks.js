@@ -20,10 +20,7 @@ const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
 const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
-/**
- * @param {Record<string, number>} taskOf  id of a promise → its task @param {string} text  of the lesson, Markdown
- * @returns {Task[]}
- */
+/** @param {Record<string, number>} taskOf  id of a promise → its task @param {string} text  of the lesson, Markdown @returns {Task[]} */
 export function tasksOf(taskOf, text) {
   const titles = titlesIn(text);
   const numbers = [...new Set(Object.values(taskOf))];

@@ -72,10 +72,7 @@ function bootOf() {
   }
 }
 
-/**
- * @param {string} folder  absolute path @returns {string}  the same
- * @throws {EnvironmentError}  when temporary files can't be there
- */
+/** @param {string} folder  absolute path @returns {string}  the same @throws {EnvironmentError}  when temporary files can't be there */
 export function demandRoom(folder) {
   const obstacle = obstacleIn(folder);
   if (!obstacle) return folder;

@@ -65,10 +65,7 @@ export function explainMissing(name) {
   };
 }
 
-/**
- * @param {Tool} name @returns {string}  its path
- * @throws {Undecided}  when it isn't installed, which isn't the learner's fault
- */
+/** @param {Tool} name @returns {string}  its path @throws {Undecided}  when it isn't installed, which isn't the learner's fault */
 export function demandTool(name) {
   const found = findTool(name);
   if (found) return found;

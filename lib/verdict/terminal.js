@@ -170,10 +170,7 @@ export function format(value = NaN) {
   return value.toFixed(Math.min(digits, 2));
 }
 
-/**
- * Breaks text into lines at its spaces; its own line breaks stay.
- * @param {string} text @param {number} columns @returns {string[]}
- */
+/** Breaks text into lines at its spaces; its own line breaks stay. @param {string} text @param {number} columns @returns {string[]} */
 export function wrap(text, columns) {
   const room = Math.max(NARROWEST, columns);
   return text.split('\n').flatMap((paragraph) => {
