@@ -1,6 +1,6 @@
 /**
- * Compiled code for the judged programs, so that they start sooner (Node.js 22.1 and later). A process of ours fills the cache once
- * by loading what lessons import; each run gets a copy, so that a program can spoil only its own.
+ * Compiled code for the judged programs, which then start sooner (Node.js 22.1 and later). Each run gets a copy of the cache, so that a
+ * program can spoil only its own.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
@@ -17,8 +17,7 @@ const ours = isSupported
   : undefined;
 
 /**
- * Copies the cache, if it exists, into a run's folder.
- * @param {string} home  the run's folder @param {string} [from]  the cache's folder
+ * Copies the cache, if it exists. @param {string} home  the run's folder @param {string} [from]  the cache's folder
  * @returns {string | undefined}  the copy's folder
  */
 export function copyCache(home, from = ours) {

@@ -1,8 +1,7 @@
 /**
- * The machine's processes: which descends from which, whether a pid is still the same process, and signals to that one only. On
- * Linux from /proc, elsewhere from `ps`.
- * @typedef {{ pid: number, ppid: number, pgid: number, born: number, rssBytes: number, state?: string }} Process  born: when it started, on the
- *   system's own scale (pid and born identify a process, since pids are reused); state: on Linux, R, S, T and so on, see proc(5)
+ * The machine's processes, and signals to exactly one of them. On Linux from /proc, elsewhere from `ps`.
+ * @typedef {{ pid: number, ppid: number, pgid: number, born: number, rssBytes: number, state?: string }} Process  born: when it started, on
+ *   the system's own scale: pids are reused, and pid and born identify a process; state: on Linux, R, S, T and so on, see proc(5)
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -76,9 +75,8 @@ export const hasStopped = (pid) => process.platform !== 'linux' || readStat(pid)
 export const isAlive = ({ pid, born }) => processAt(pid)?.born === born;
 
 /**
- * Sends a signal to a process, but not to a later one with the same pid.
- * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name
- * @param {boolean} [isGroup]  to the process group that it leads @returns {boolean}  false if it has exited
+ * Sends a signal to a process, but not to a later one with the same pid. @returns {boolean}  false if it has exited
+ * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name @param {boolean} [isGroup]  to the group that it leads
  */
 export function signal(known, name, isGroup = false) {
   try {
@@ -138,9 +136,7 @@ export function countRunnable() {
 }
 
 /**
- * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js names its first thread, and with it the process,
- * 'MainThread'.
- * @param {number} pid
+ * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls its first thread 'MainThread'. @param {number} pid
  */
 export function titleOf(pid) {
   try {

@@ -70,7 +70,7 @@ export function createRunner() {
 }
 
 /**
- * The programs of one keeper, each of whose messages is about one of them.
+ * Each message of a keeper is about one of its programs.
  * @param {import('node:child_process').ChildProcess} keeper @param {string} name  of the runner's folder @param {string} home  its path
  */
 function programsOf(keeper, name, home) {
@@ -109,7 +109,6 @@ function programsOf(keeper, name, home) {
   };
 }
 
-/** @param {string} name  of the runner's folder @param {string} home  its path */
 function startKeeper(name, home) {
   const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
   const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };
