@@ -25,7 +25,19 @@ export {
   servingIn,
 } from './cluster.js';
 export { episode, startRequests, stopUnderLoad } from './episode.js';
+export { createDraw } from './draw.js';
 export { kill, repeatUntil, whileFrozen } from './faults.js';
+export {
+  STILL,
+  calm,
+  deathsOf,
+  deploy,
+  deployBad,
+  freezeOne,
+  killInDeploy,
+  killOne,
+  strike,
+} from './nemesis.js';
 export { isAtRest, untilAtRest } from './at-rest.js';
 export { measureAtRate } from '../measure/constant-rate.js';
 export { createSpinners } from '../measure/spinners.js';

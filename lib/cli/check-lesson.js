@@ -37,6 +37,7 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {string[]} [options.only]  judge only these promises, with their dependencies
  * @param {boolean} [options.isAll]  judge all tasks, even if one fails @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  skip measurements that decide nothing @param {boolean} [options.isLonger]  measure longer
+ * @param {number} [options.seed]  for a check that draws; a random one by default
  * @param {boolean} [options.isHelped]  print what to try at once @param {boolean} [options.hasKeys]  of `npm start`
  * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal] @param {number} [options.deadlineMs]
  * @param {import('../observe/runner.js').Runner} [options.runner]  reused from the previous check
@@ -77,10 +78,10 @@ export async function checkLesson(options) {
 
 /** @param {Parameters<typeof checkLesson>[0]} options */
 function judge({ lesson, io, isAll, ...options }, more) {
-  const { subject, only, isQuick, isLonger, signal, deadlineMs, runner } = options;
+  const { subject, only, isQuick, isLonger, seed, signal, deadlineMs, runner } = options;
   const { root } = io;
   return runCheck({
-    ...{ root, key: lesson.key, subject, only, isThrough: isAll, isQuick, isLonger },
+    ...{ root, key: lesson.key, subject, only, isThrough: isAll, isQuick, isLonger, seed },
     ...{ signal, deadlineMs, runner, ...more },
   });
 }

@@ -63,6 +63,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       const keys = hasKeys && keysLine({ first, others, isTold });
       print(
         summary(result, tally, style),
+        ...seedLines(result, lesson),
         keys || next({ result, lesson, lessons, progress, subject }),
       );
     },
@@ -117,6 +118,12 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
   const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
   return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
 }
+
+/** How to have the same order of faults again. */
+const seedLines = ({ seed }, { number }) =>
+  seed === undefined
+    ? []
+    : [`Seed ${seed}. The same again: npm run check lesson-${number} -- --seed ${seed}`];
 
 /** The last line: the next command. */
 function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject }) {
