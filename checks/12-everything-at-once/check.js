@@ -1,0 +1,29 @@
+import { check } from '../../lib/check/checking.js';
+import {
+  demandCapacity,
+  demandEnd,
+  demandHealth,
+  demandNoFailures,
+  demandOrders,
+} from './demands.js';
+import { playScene } from './looks.js';
+
+const tasks = {
+  1: {
+    'capacity-back': 'after each blow as many workers serve as before, with the last good version',
+    'orders-kept': 'no acknowledged order is lost or counted twice',
+    'nothing-else-fails': 'nothing fails but what was in the hands of a killed worker',
+    'health-answers': '/health is answered throughout, also while invoices are made',
+    'clean-end': 'SIGTERM: what is in flight is answered, every process exits, the exit code is 0',
+  },
+};
+
+export default check('12-everything-at-once', tasks, (lesson) => {
+  const { observe, hold } = lesson;
+  const scene = observe([], () => playScene(lesson), { isSlow: true });
+  hold('capacity-back', [scene], demandCapacity, { isGate: true });
+  hold('orders-kept', [scene], demandOrders);
+  hold('nothing-else-fails', [scene], demandNoFailures);
+  hold('health-answers', [scene], demandHealth, { needs: ['nothing-else-fails'] });
+  hold('clean-end', [scene], demandEnd, { needs: ['nothing-else-fails'] });
+});

@@ -1,0 +1,257 @@
+/** Lesson 12: one long scene. Clients ask, and meanwhile faults strike, in an order drawn from a seed. */
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  STILL,
+  calm,
+  createDraw,
+  deathsOf,
+  deploy,
+  deployBad,
+  eventsOf,
+  freezeOne,
+  get,
+  groupBy,
+  isReset,
+  killInDeploy,
+  killOne,
+  nowMs,
+  parseJsonBody,
+  requestsOf,
+  servingIn,
+  startTraffic,
+  stopUnderLoad,
+  strike,
+} from '../../lib/check/checking.js';
+
+export const WORKERS = 2;
+const ORDERS_PER_SECOND = 10;
+const REPEATED = 4; // every fourth order is sent again, although it has been acknowledged
+const TRIES = 6; // of a client that gets no answer to its order
+const TRY_AGAIN_MS = 100;
+const PATIENCE_MS = 2_500; // of one client; a connection on its way to a killed worker stays silent
+const BLOCKED_MS = 600;
+const WARM_MS = 300;
+const PAUSE_MS = 150; // at least, between two blows
+const ASKED_AGAIN = 4; // times, for what every worker must know
+const LAST_INVOICES = 4; // in flight at SIGTERM
+const BOOT_TURN_MS = 20; // an event loop reports itself every 20 ms
+
+/** @type {import('../../lib/measure/traffic.js').Kind[]} */
+const KINDS = [
+  { path: '/', perSecond: 10 },
+  { path: '/', perSecond: 10, connections: 4 },
+  { path: '/health', perSecond: 10 },
+  { path: '/invoice', perSecond: 4 },
+].map((kind) => ({ ...kind, timeoutMs: PATIENCE_MS }));
+
+/** A page.js that waits as a slow disk does, without any import that a copy might lack. */
+const pageOf = (version, isBad = false) => `
+  import { randomBytes } from 'node:crypto';
+  ${isBad ? "throw new Error('this version cannot start');" : ''}
+  export const version = '${version}';
+  export function renderPage() {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15);
+    return randomBytes(3_000).toString('hex');
+  }
+`;
+
+/** Starts a copy of the learner's program, with version 1 of the page. */
+async function start({ copy, launch, ready }) {
+  const { entry, write } = copy();
+  const put = (version, isBad) => write('page.js', pageOf(version, isBad));
+  put('1');
+  const program = await launch({ entry, env: { NODE_CLUSTER_WORKERS: String(WORKERS) } });
+  await ready(program, WORKERS);
+  await program.until((events) => servingIn(events).length >= WORKERS, WARM_MS);
+  return { program, put };
+}
+
+/** The whole scene; it breaks off at the first blow after which the capacity isn't back. */
+export async function playScene(lesson) {
+  const { program, put } = await start(lesson);
+  const draw = createDraw(lesson.seed());
+  const scene = { program, first: program.events.length, fromMs: nowMs() };
+  const traffic = startTraffic(program.url, KINDS);
+  const orders = startOrders(program);
+  const silent = [];
+  const blows = [];
+  const versions = { now: 1, put };
+  await sleep(WARM_MS);
+  for (const create of orderOf(draw)) {
+    silent.push(await keepSilent(program));
+    const blow = await strike(program, create({ program, draw, versions }));
+    const told = blow.isDone ? await versionsOf(program) : [];
+    blows.push({ ...blow, version: String(versions.now), told });
+    if (!blow.isDone || blow.fate) break;
+    await sleep(PAUSE_MS + draw.below(PAUSE_MS));
+  }
+  const isWhole = blows.every(({ isDone, fate }) => isDone && !fate);
+  const seen = { ...scene, blows, isWhole, deaths: deathsOf(blows), output: program.output() };
+  if (!isWhole) await program.stop(); // otherwise its clients wait until they time out
+  const [sent, placed] = await Promise.all([traffic.stop(), orders.stop()]);
+  const end = isWhole ? await endOf(program, silent) : {};
+  for (const agent of silent) agent.destroy();
+  const requests = requestsOf(program.events);
+  return { ...seen, sent, placed, requests, ...end, toMs: nowMs() };
+}
+
+/** The blows in their order: a version that doesn't boot is followed by a good one. */
+function orderOf(/** @type {import('../../lib/check/draw.js').Draw} */ draw) {
+  const next = (versions) => () => versions.put(String((versions.now += 1)));
+  const inDeploy =
+    (which) =>
+    ({ program, draw, versions }) =>
+      killInDeploy(program, draw, WORKERS, next(versions), which);
+  const blows = [
+    [({ program, draw }) => killOne(program, draw, WORKERS)],
+    [({ program, draw }) => freezeOne(program, draw, WORKERS, BLOCKED_MS)],
+    [inDeploy('old')],
+    [inDeploy('new')],
+    [
+      ({ program, versions }) =>
+        deployBad(program, WORKERS, {
+          bad: () => versions.put('bad', true),
+          good: () => versions.put(String(versions.now)),
+        }),
+      ({ program, versions }) => deploy(program, WORKERS, next(versions)),
+    ],
+  ];
+  return [...draw.shuffle(blows).flat(), ({ program }) => calm(program, WORKERS)];
+}
+
+/** A client that has its answer, and keeps its connection without another word. */
+async function keepSilent({ url }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  await get(`${url}/health`, { agent, timeoutMs: PATIENCE_MS });
+  return agent;
+}
+
+async function versionsOf({ url }) {
+  const ask = () => get(`${url}/health`, { timeoutMs: PATIENCE_MS });
+  const answers = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
+  return answers.map((answer) => jsonOf(answer)?.version);
+}
+
+const jsonOf = ({ body, error }) => (error ? undefined : parseJsonBody(body));
+
+/**
+ * Clients that order on schedule. Each repeats its order until it is acknowledged, then reads it.
+ * @returns {{ stop: () => Promise<any[]> }}
+ */
+function startOrders({ url }) {
+  let isOn = true;
+  const placed = [];
+  const run = async () => {
+    const startMs = nowMs();
+    while (isOn) {
+      const turn = placed.length;
+      await sleep(Math.max(0, startMs + (turn * 1_000) / ORDERS_PER_SECOND - nowMs()));
+      placed.push(placeOrder(url, turn, () => isOn));
+    }
+  };
+  const end = run();
+  return {
+    async stop() {
+      isOn = false;
+      await end;
+      return Promise.all(placed);
+    },
+  };
+}
+
+async function placeOrder(/** @type {string} */ url, /** @type {number} */ turn, isOn) {
+  const order = { id: `a-${turn + 1}`, item: turn % 2 ? 'figs' : 'dates', pieces: 1 + (turn % 3) };
+  const tries = [];
+  const post = async () => tries.push(await send(`${url}/orders`, order));
+  const isAcknowledged = () => tries.some(isGood);
+  while (!isAcknowledged() && tries.length < TRIES) {
+    if (tries.length > 0) await sleep(TRY_AGAIN_MS);
+    await post();
+  }
+  if (isAcknowledged() && turn % REPEATED === 0) await post();
+  const reads = [];
+  if (isAcknowledged() && isOn()) reads.push(await readOrder(url, order.id));
+  return { order, tries, reads, isAcknowledged: isAcknowledged() };
+}
+
+export const isGood = ({ status, error }) => !error && status >= 200 && status < 300;
+
+const send = (/** @type {string} */ url, order) =>
+  get(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(order),
+    timeoutMs: PATIENCE_MS,
+  });
+
+const readOrder = (/** @type {string} */ url, /** @type {string} */ id) =>
+  get(`${url}/orders/${id}`, { timeoutMs: PATIENCE_MS });
+
+/** What every worker says about the orders, then SIGTERM while invoices are in flight and silent connections are open. */
+async function endOf(program, silent) {
+  const ask = () => get(`${program.url}/stats`, { timeoutMs: PATIENCE_MS });
+  const stats = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
+  silent.push(await keepSilent(program));
+  const stop = await stopUnderLoad(program, 'SIGTERM', {
+    ...{ path: '/invoice', times: LAST_INVOICES },
+    ...STILL,
+  });
+  return { stats: stats.map(jsonOf), stop };
+}
+
+/**
+ * The requests that failed and were not in the hands of a killed worker.
+ * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean }[]}
+ */
+export function failuresIn({ program, sent, placed, requests, deaths }) {
+  const events = program.events;
+  const connections = groupBy(eventsOf(events, 'connection'), ({ client }) => client);
+  const begun = groupBy(
+    requests.filter(({ endMs }) => endMs === undefined),
+    ({ client }) => client,
+  );
+  const isBegun = ({ client, sentMs, doneMs }) =>
+    (begun.get(client) ?? []).some(({ startMs }) => startMs >= sentMs && startMs <= doneMs);
+  const attempts = [
+    ...sent.flatMap(({ path, first, answer, isRepeated }) =>
+      isRepeated
+        ? [
+            { path, attempt: first },
+            { path, attempt: answer },
+          ]
+        : [{ path, attempt: first }],
+    ),
+    ...placed.flatMap(({ tries }) => tries.map((attempt) => ({ path: '/orders', attempt }))),
+    ...placed.flatMap(({ order, reads }) =>
+      reads
+        .filter(({ status, error }) => error || status !== 404) // an order that isn't there: its own promise
+        .map((attempt) => ({ path: `/orders/${order.id}`, attempt })),
+    ),
+  ];
+  return attempts
+    .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
+    .filter(({ attempt, isBegun }) => !isGood(attempt) && (isBegun || !isReset(attempt)))
+    .filter(({ attempt }) => !wasInDeadHands(attempt, { connections, deaths }));
+}
+
+/** Was its connection one of a killed worker's, or on its way to it? */
+function wasInDeadHands({ client, sentMs, doneMs, error }, { connections, deaths }) {
+  const connection = (connections.get(client) ?? []).findLast(({ t }) => t <= doneMs);
+  const at = deaths.filter(({ fromMs, toMs }) => sentMs <= toMs && doneMs >= fromMs);
+  if (!error || error === 'ECONNREFUSED') return false;
+  const isRecent = connection && at.some(({ pid }) => pid === connection.pid);
+  return isRecent || (at.length > 0 && !(connection?.t >= sentMs));
+}
+
+/** Invoices during which the event loop of the worker, or of the primary, never turned. */
+export function silentInvoicesIn({ program, requests }) {
+  const beats = groupBy(eventsOf(program.events, 'beat'), ({ pid }) => pid);
+  const hasTurned = (pid, { startMs, endMs }) =>
+    (beats.get(pid) ?? []).some(({ t }) => t > startMs && t < endMs);
+  const made = requests.filter(
+    ({ url, startMs, endMs }) => url.startsWith('/invoice') && endMs > startMs + 2 * BOOT_TURN_MS,
+  );
+  const silent = made.filter((one) => [one.pid, program.pid].some((pid) => !hasTurned(pid, one)));
+  return { made, silent };
+}
