@@ -6,11 +6,12 @@ import {
   demandNoFailures,
   demandOrders,
 } from './demands.js';
-import { playScene } from './looks.js';
+import { attemptsIn, isGood, playScene } from './looks.js';
 
 const tasks = {
   1: {
-    'capacity-back': 'after each blow as many workers serve as before, with the last good version',
+    'capacity-back':
+      'after each blow as many workers serve as before, with the last good version, and the others have finished',
     'orders-kept': 'no acknowledged order is lost or counted twice',
     'nothing-else-fails': 'nothing fails but what was in the hands of a killed worker',
     'health-answers': '/health is answered throughout, also while invoices are made',
@@ -19,11 +20,21 @@ const tasks = {
 };
 
 export default check('12-everything-at-once', tasks, (lesson) => {
-  const { observe, hold } = lesson;
+  const { observe, hold, measure, measured } = lesson;
   const scene = observe([], () => playScene(lesson), { isSlow: true });
   hold('capacity-back', [scene], demandCapacity, { isGate: true });
   hold('orders-kept', [scene], demandOrders);
   hold('nothing-else-fails', [scene], demandNoFailures);
   hold('health-answers', [scene], demandHealth, { needs: ['nothing-else-fails'] });
   hold('clean-end', [scene], demandEnd, { needs: ['nothing-else-fails'] });
+  measure([scene], (seen) => {
+    const attempts = attemptsIn(seen);
+    const failed = attempts.filter(({ attempt }) => !isGood(attempt)).length;
+    measured('failed', {
+      label: `failed, of 1,000: ${failed} of ${attempts.length}, all in the hands of killed workers`,
+      unit: 'requests',
+      value: (1_000 * failed) / attempts.length,
+      isHeadline: true,
+    });
+  });
 });

@@ -9,6 +9,7 @@ import {
   deploy,
   deployBad,
   eventsOf,
+  forksOf,
   freezeOne,
   get,
   groupBy,
@@ -18,10 +19,12 @@ import {
   nowMs,
   parseJsonBody,
   requestsOf,
+  sceneOf,
   servingIn,
   startTraffic,
   stopUnderLoad,
   strike,
+  untilAtRest,
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
@@ -32,23 +35,26 @@ const TRY_AGAIN_MS = 100;
 const PATIENCE_MS = 2_500; // of one client; a connection on its way to a killed worker stays silent
 const BLOCKED_MS = 600;
 const WARM_MS = 300;
-const PAUSE_MS = 150; // at least, between two blows
+const PAUSE_MS = 100; // at least, between two blows
 const ASKED_AGAIN = 4; // times, for what every worker must know
 const LAST_INVOICES = 4; // in flight at SIGTERM
-const BOOT_TURN_MS = 20; // an event loop reports itself every 20 ms
+const STARVED = 0.5; // of the scene: then a limit of the program's own may have cut an answer
+const BEAT_MS = 20; // an event loop reports itself every 20 ms
 
 /** @type {import('../../lib/measure/traffic.js').Kind[]} */
 const KINDS = [
   { path: '/', perSecond: 10 },
   { path: '/', perSecond: 10, connections: 4 },
   { path: '/health', perSecond: 10 },
-  { path: '/invoice', perSecond: 4 },
+  { path: '/invoice', perSecond: 2 },
 ].map((kind) => ({ ...kind, timeoutMs: PATIENCE_MS }));
 
-/** A page.js that waits as a slow disk does, without any import that a copy might lack. */
+/** A page.js without any import that a copy might lack; its servers keep idle connections for a minute, as behind a load balancer. */
 const pageOf = (version, isBad = false) => `
   import { randomBytes } from 'node:crypto';
+  import { subscribe } from 'node:diagnostics_channel';
   ${isBad ? "throw new Error('this version cannot start');" : ''}
+  subscribe('http.server.request.start', ({ server }) => (server.keepAliveTimeout = 60_000));
   export const version = '${version}';
   export function renderPage() {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15);
@@ -70,31 +76,66 @@ async function start({ copy, launch, ready }) {
 /** The whole scene; it breaks off at the first blow after which the capacity isn't back. */
 export async function playScene(lesson) {
   const { program, put } = await start(lesson);
-  const draw = createDraw(lesson.seed());
-  const scene = { program, first: program.events.length, fromMs: nowMs() };
+  const fromMs = nowMs();
   const traffic = startTraffic(program.url, KINDS);
   const orders = startOrders(program);
   const silent = [];
-  const blows = [];
-  const versions = { now: 1, put };
   await sleep(WARM_MS);
-  for (const create of orderOf(draw)) {
-    silent.push(await keepSilent(program));
-    const blow = await strike(program, create({ program, draw, versions }));
-    const told = blow.isDone ? await versionsOf(program) : [];
-    blows.push({ ...blow, version: String(versions.now), told });
-    if (!blow.isDone || blow.fate) break;
-    await sleep(PAUSE_MS + draw.below(PAUSE_MS));
-  }
+  const blows = await strikeInTurn(program, { put, silent, draw: createDraw(lesson.seed()) });
+  const isStarved = program.cpuTime.starvedSince(fromMs) > STARVED * (nowMs() - fromMs);
   const isWhole = blows.every(({ isDone, fate }) => isDone && !fate);
-  const seen = { ...scene, blows, isWhole, deaths: deathsOf(blows), output: program.output() };
+  const output = program.output();
   if (!isWhole) await program.stop(); // otherwise its clients wait until they time out
   const [sent, placed] = await Promise.all([traffic.stop(), orders.stop()]);
   const end = isWhole ? await endOf(program, silent) : {};
   for (const agent of silent) agent.destroy();
   const requests = requestsOf(program.events);
-  return { ...seen, sent, placed, requests, ...end, toMs: nowMs() };
+  const deaths = deathsOf(blows);
+  const scene = {
+    program,
+    fromMs,
+    blows,
+    deaths,
+    sent,
+    placed,
+    requests,
+    isStarved,
+    output,
+    ...end,
+  };
+  lesson.pictured(pictureOf(scene));
+  return scene;
 }
+
+/** Before each blow a client has its answer, and keeps its connection. */
+async function strikeInTurn(program, { put, silent, draw }) {
+  const versions = { now: 1, put };
+  const blows = [];
+  const isCluster = forksOf(program.events).length > 0;
+  for (const create of isCluster ? orderOf(draw) : [killAny]) {
+    silent.push(await keepSilent(program));
+    const blow = await strike(program, create({ program, draw, versions }));
+    const version = String(versions.now);
+    const told = blow.isDone ? await versionsOf(program, version) : [];
+    blows.push({ ...blow, version, told });
+    if (!blow.isDone || blow.fate) break;
+    await sleep(PAUSE_MS + draw.below(PAUSE_MS));
+  }
+  return blows;
+}
+
+function pictureOf(/** @type {any} */ scene) {
+  const { program, fromMs: startMs, blows, stop } = scene;
+  return sceneOf({
+    ...{ program, startMs, most: WORKERS, isGood },
+    endMs: stop?.fromMs ?? blows.at(-1).toMs,
+    answers: attemptsIn(scene).map(({ attempt }) => attempt),
+    blows: stop ? blows.slice(0, -1) : blows, // without the calm at the end
+  });
+}
+
+/** Of a program without workers this ends all, which decides at once. */
+const killAny = ({ program, draw }) => killOne(program, draw, WORKERS);
 
 /** The blows in their order: a version that doesn't boot is followed by a good one. */
 function orderOf(/** @type {import('../../lib/check/draw.js').Draw} */ draw) {
@@ -104,7 +145,7 @@ function orderOf(/** @type {import('../../lib/check/draw.js').Draw} */ draw) {
     ({ program, draw, versions }) =>
       killInDeploy(program, draw, WORKERS, next(versions), which);
   const blows = [
-    [({ program, draw }) => killOne(program, draw, WORKERS)],
+    [killAny],
     [({ program, draw }) => freezeOne(program, draw, WORKERS, BLOCKED_MS)],
     [inDeploy('old')],
     [inDeploy('new')],
@@ -127,10 +168,17 @@ async function keepSilent({ url }) {
   return agent;
 }
 
-async function versionsOf({ url }) {
-  const ask = () => get(`${url}/health`, { timeoutMs: PATIENCE_MS });
-  const answers = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
-  return answers.map((answer) => jsonOf(answer)?.version);
+/** What /health says; a reload that still has a step to do, after a pause, gets its time. */
+async function versionsOf(program, /** @type {string} */ wanted) {
+  const ask = () => get(`${program.url}/health`, { timeoutMs: PATIENCE_MS });
+  const askAll = async () => {
+    const answers = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
+    return answers.map((answer) => jsonOf(answer)?.version);
+  };
+  const told = await askAll();
+  if (told.every((version) => version === wanted)) return told;
+  await untilAtRest(program, () => program.fate, STILL);
+  return askAll();
 }
 
 const jsonOf = ({ body, error }) => (error ? undefined : parseJsonBody(body));
@@ -200,38 +248,37 @@ async function endOf(program, silent) {
   return { stats: stats.map(jsonOf), stop };
 }
 
+/** Every request of the scene, a repeated one twice. @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer }[]} */
+export function attemptsIn({ sent, placed }) {
+  return [
+    ...sent.flatMap(({ path, first, answer, isRepeated }) =>
+      (isRepeated ? [first, answer] : [first]).map((attempt) => ({ path, attempt })),
+    ),
+    ...placed.flatMap(({ order, tries, reads }) => [
+      ...tries.map((attempt) => ({ path: '/orders', attempt })),
+      ...reads.map((attempt) => ({ path: `/orders/${order.id}`, attempt })),
+    ]),
+  ];
+}
+
 /**
- * The requests that failed and were not in the hands of a killed worker.
+ * The requests that failed and were not in the hands of a killed worker. An order that isn't there has its own promise, and a kept
+ * connection may be closed before a request on it begins.
  * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean }[]}
  */
-export function failuresIn({ program, sent, placed, requests, deaths }) {
-  const events = program.events;
-  const connections = groupBy(eventsOf(events, 'connection'), ({ client }) => client);
+export function failuresIn(scene) {
+  const { program, requests, deaths } = scene;
+  const connections = groupBy(eventsOf(program.events, 'connection'), ({ client }) => client);
   const begun = groupBy(
     requests.filter(({ endMs }) => endMs === undefined),
     ({ client }) => client,
   );
   const isBegun = ({ client, sentMs, doneMs }) =>
     (begun.get(client) ?? []).some(({ startMs }) => startMs >= sentMs && startMs <= doneMs);
-  const attempts = [
-    ...sent.flatMap(({ path, first, answer, isRepeated }) =>
-      isRepeated
-        ? [
-            { path, attempt: first },
-            { path, attempt: answer },
-          ]
-        : [{ path, attempt: first }],
-    ),
-    ...placed.flatMap(({ tries }) => tries.map((attempt) => ({ path: '/orders', attempt }))),
-    ...placed.flatMap(({ order, reads }) =>
-      reads
-        .filter(({ status, error }) => error || status !== 404) // an order that isn't there: its own promise
-        .map((attempt) => ({ path: `/orders/${order.id}`, attempt })),
-    ),
-  ];
-  return attempts
+  return attemptsIn(scene)
     .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
     .filter(({ attempt, isBegun }) => !isGood(attempt) && (isBegun || !isReset(attempt)))
+    .filter(({ path, attempt }) => !(attempt.status === 404 && path.startsWith('/orders/')))
     .filter(({ attempt }) => !wasInDeadHands(attempt, { connections, deaths }));
 }
 
@@ -250,7 +297,7 @@ export function silentInvoicesIn({ program, requests }) {
   const hasTurned = (pid, { startMs, endMs }) =>
     (beats.get(pid) ?? []).some(({ t }) => t > startMs && t < endMs);
   const made = requests.filter(
-    ({ url, startMs, endMs }) => url.startsWith('/invoice') && endMs > startMs + 2 * BOOT_TURN_MS,
+    ({ url, startMs, endMs }) => url.startsWith('/invoice') && endMs > startMs + 2 * BEAT_MS,
   );
   const silent = made.filter((one) => [one.pid, program.pid].some((pid) => !hasTurned(pid, one)));
   return { made, silent };

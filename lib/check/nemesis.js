@@ -2,51 +2,17 @@
  * Faults for a program that serves requests, in the manner of Maelstrom's nemesis. Each is an act and a condition: as many workers as
  * before serve again, and for a deployment no old one is left.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('./draw.js').Draw} Draw
- * @typedef {import('../observe/timeline.js').Event} Event
- * @typedef {{ name: string, how: string, kills?: boolean, act: () => any, isBack: (since: Event[], acted: any) => unknown }} Fault
- *   name: one or two words for a picture; how: in words; kills: `act` kills; act: its result is the episode's `acted`, the victims' pids;
- *   isBack: is the capacity of before there again?
- * @typedef {import('./episode.js').Episode & { name: string, kills: boolean, program: Program, old: number[], left: number[],
- *   serving: number[], toMs: number }} Blow  old: pids that served before; left: those of them that haven't exited; serving: pids that serve in
- *   the end; toMs: when the capacity was back, or the program at rest
+ * @typedef {import('./strike.js').Fault} Fault
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exitsOf, forksOf, haveTurned } from '../observe/timeline.js';
+import { forksOf, haveTurned } from '../observe/timeline.js';
 import { nowMs } from '../observe/clock.js';
 import { untilAtRest } from './at-rest.js';
 import { hasExited, servingIn } from './cluster.js';
-import { episode } from './episode.js';
 import { kill, whileFrozen } from './faults.js';
+import { STILL, areServing } from './strike.js';
 
 const SEEN_TURNS = 25; // of the primary, 500 ms: longer than its first wait before a restart
-
-/** Three seconds without a fork or an exit; a drain, or a pause between two workers, may take two. */
-export const STILL = {
-  turns: 150,
-  kinds: ['fork', 'worker-listening', 'disconnect', 'worker-exit', 'exit'],
-};
-
-/** Strikes, and waits until the capacity is back or the program is at rest. @param {Program} program @param {Fault} fault @returns {Promise<Blow>} */
-export async function strike(program, { name, how, kills = false, act, isBack }) {
-  const old = servingIn(program.events);
-  const blow = await episode(program, how, act, isBack, STILL);
-  const left = old.filter((pid) => !hasExited(program.events, pid));
-  const serving = servingIn(program.events);
-  return { ...blow, name, kills, program, old, left, serving, toMs: nowMs() };
-}
-
-/** Exactly as many workers as wanted serve, and no other one is starting or draining. */
-function areServing(/** @type {Program} */ { events }, /** @type {number} */ workers) {
-  const alive = forksOf(events).filter(({ workerPid }) => !hasExited(events, workerPid));
-  return servingIn(events).length === workers && alive.length === workers;
-}
-
-/** Nothing happens: the program only has to come to rest with its workers. @param {Program} program @param {number} workers @returns {Fault} */
-export const calm = (program, workers) => ({
-  ...{ name: 'calm', how: 'nothing more happens' },
-  act: () => [],
-  isBack: () => areServing(program, workers),
-});
 
 /** A program without a cluster is its own worker. @param {Program} program @returns {number[]}  pids */
 function targetsIn({ events, pid }) {
@@ -136,17 +102,3 @@ function reload(program, write) {
   write();
   return kill(program, [program.pid], 'SIGHUP');
 }
-
-/**
- * The deaths that the check has caused. @param {Blow[]} blows
- * @returns {{ pid: number, fromMs: number, toMs: number }[]}  toMs: when the primary learned of it
- */
-export const deathsOf = (blows) =>
-  blows
-    .filter(({ kills }) => kills)
-    .flatMap(({ acted, fromMs, events }) =>
-      acted.map((/** @type {number} */ pid) => {
-        const exit = exitsOf(events).find(({ workerPid }) => workerPid === pid);
-        return { pid, fromMs, toMs: exit?.t ?? Infinity };
-      }),
-    );

@@ -27,6 +27,7 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @property {string} output  the end of what the learner's program printed
  * @property {string[]} spared  a sentence for each process that may be the program's and wasn't killed
  * @property {number} [seed]  of a check that draws something
+ * @property {import('../verdict/scene-strip.js').Scene} [scene]  of a check that plays one
  * @property {string | null} fault  what went wrong in Forkshop itself
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
  */
@@ -141,5 +142,5 @@ function take({ promise, measurement, chart, fault, ...record }, result, onPromi
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);
   else if (fault) result.fault ??= fault;
-  else Object.assign(result, record); // { seed }, or the last record: verdict, isWhole, conditions, output
+  else Object.assign(result, record); // { seed }, { scene }, or the last record: verdict, isWhole, conditions, output
 }

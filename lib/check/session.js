@@ -20,6 +20,7 @@
  *   left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
+ * @property {(scene: import('../verdict/scene-strip.js').Scene) => void} pictured  the last one of a check is drawn, whatever the verdict
  * @property {(more: Partial<Conditions>) => Conditions} addConditions  adds to what is known about the machine
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  leave out measurements that decide nothing
@@ -61,7 +62,7 @@ import { idsOfTask, roundsOf } from '../verdict/judging-order.js';
 /**
  * @param {Definition} definition @param {SessionOptions} options
  * @param {Report} report  gets { promise, number, of, programs } (the numbers of its looks' programs), { measurement }, { chart }, { seed },
- *   at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
+ *   { scene }, at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
  * @returns {Promise<void>}  rejects when the signal aborts it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
@@ -82,6 +83,7 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
     seed: () => (report({ seed }), seed),
     measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
     drawn: (name, chart) => report({ chart: { name, ...chart } }),
+    pictured: (scene) => void report({ scene }),
     addConditions: (more) => (conditions = { ...conditions, ...more }),
   };
   const session = async () => {

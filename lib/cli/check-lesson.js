@@ -1,10 +1,12 @@
 /** Checks one lesson: judges it, prints, saves the result, and passes everything on to the page and the board. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
+import { scenePicture } from '../verdict/scene-picture.js';
+import { firstBroken } from '../verdict/scene-strip.js';
 import { createStyle } from '../verdict/style.js';
 import { openPromises, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
@@ -67,6 +69,7 @@ export async function checkLesson(options) {
   const progress = subject ? readProgress(io) : save(result, prediction, before, io);
   if (isJson) printJson({ ...result, ...tally, prediction: predicted, timeline }, io);
   else reporter.end(result, progress);
+  savePicture(result, options);
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);
@@ -129,6 +132,18 @@ function save(/** @type {CheckResult} */ result, prediction, before, /** @type {
     setPrediction(progress, lesson, prediction);
     if (isDone) progress.passed[lesson] ??= { at };
   });
+}
+
+/** The scene of a check as a file to take along. */
+function savePicture(
+  /** @type {CheckResult} */ { scene, promises, verdict, seed },
+  /** @type {Parameters<typeof checkLesson>[0]} */ { lesson, io, isJson },
+) {
+  if (!scene) return;
+  const file = writablePath(io, `lesson-${lesson.number}.svg`);
+  const title = `Lesson ${lesson.number}, seed ${seed}: ${verdict}`;
+  writeFileSync(file, scenePicture(scene, { title, broken: firstBroken(promises) }));
+  if (!isJson) io.stdout.write(`A picture to take along: ${file}\n`);
 }
 
 function showTimeline(/** @type {string} */ file, /** @type {Io} */ io) {

@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { unjudgedTaskLines, taskHeading } from '../verdict/other-promises.js';
 import { failureLines } from '../verdict/failure-lines.js';
+import { firstBroken, sceneLines } from '../verdict/scene-strip.js';
 import { createStyle } from '../verdict/style.js';
 import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
@@ -55,6 +56,7 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
         ...unjudgedTaskLines(result, tally, style),
         '',
         ...faultLines(result.fault),
+        ...sceneOf(result, style, columns),
         ...numbers,
       );
       const isTold = isHelped || failsAgain(first, before);
@@ -68,6 +70,10 @@ export function createReporter({ lesson, lessons, io, prediction, before = noHis
       );
     },
   };
+}
+
+function sceneOf({ scene, promises }, style, columns) {
+  return scene ? [...sceneLines(scene, firstBroken(promises)?.ms, style, columns), ''] : [];
 }
 
 function numberLines(

@@ -1,0 +1,77 @@
+// Verifies the picture of a scene: what a slice counts, the terminal's strip, the SVG file.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sceneOf } from '../lib/check/scene.js';
+import { scenePicture } from '../lib/verdict/scene-picture.js';
+import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
+import { createStyle } from '../lib/verdict/style.js';
+import { plainText } from './plain-text.js';
+
+const style = createStyle(/** @type {any} */ ({ isTTY: false }), {});
+const isGood = (/** @type {any} */ { status }) => status === 200;
+const answer = (/** @type {number} */ sentMs, /** @type {number} */ tookMs, status = 200) =>
+  /** @type {any} */ ({ sentMs, doneMs: sentMs + tookMs, status });
+
+/** Two workers from the beginning; one exits at 120 ms and is back at 180 ms. */
+const events = [
+  { t: 900, pid: 1, what: 'worker-listening', workerPid: 2 },
+  { t: 910, pid: 1, what: 'worker-listening', workerPid: 3 },
+  { t: 1_000, pid: 1, what: 'beat' },
+  { t: 1_120, pid: 1, what: 'worker-exit', workerPid: 2 },
+  { t: 1_180, pid: 1, what: 'worker-listening', workerPid: 4 },
+];
+
+const scene = sceneOf({
+  ...{ startMs: 1_000, endMs: 1_000 + 50 * 5, most: 2, isGood },
+  program: /** @type {any} */ ({ events }),
+  answers: [answer(1_001, 10), answer(1_002, 30), answer(1_110, 5, 500), answer(2_000, 1)],
+  blows: /** @type {any} */ ([{ name: 'kill', how: 'a <kill>', fromMs: 1_110, toMs: 1_190 }]),
+});
+
+test('a slice counts what was sent in it, and the fewest workers that served', () => {
+  const { slices, sliceMs } = scene;
+  assert.equal(sliceMs, 50);
+  assert.deepEqual(
+    slices.map(({ asked, failed }) => [asked, failed]),
+    [[2, 0], [0, 0], [1, 1], [0, 0], [0, 0]], // prettier-ignore
+  );
+  assert.deepEqual(slices[0], { asked: 2, failed: 0, p50Ms: 30, p99Ms: 30, workers: 2 });
+  assert.equal(slices[2].p99Ms, null);
+  assert.deepEqual(
+    slices.map(({ workers }) => workers),
+    [2, 2, 1, 1, 2],
+  );
+});
+
+test('the strip has a column for each slice, the blow with its length, and the moment', () => {
+  const lines = sceneLines(scene, 1_130, style, 80).map(plainText);
+  assert.match(lines[0], /3 requests, 1 of them failed; a column is 50 ms/);
+  assert.equal(lines[1].slice(12), '  1─ ');
+  assert.equal(lines[2].slice(12), '█ ▁  ');
+  assert.equal(lines[5].slice(12), '22112');
+  assert.equal(lines[6], `${' '.repeat(14)}▲ here`);
+  assert.match(lines[7], /1 kill$/);
+});
+
+test('the file is one SVG without scripts or links, and nothing in it is taken for markup', () => {
+  const broken = { ms: 1_130, says: 'lost & <gone>' };
+  const svg = scenePicture(scene, { title: 'Lesson 12, seed 1', broken });
+  assert.match(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*<\/svg>\n$/);
+  assert.ok(svg.includes('a &lt;kill&gt;') && svg.includes('✖ lost &amp; &lt;gone&gt;'));
+  assert.equal(svg.match(/class="broken"/g)?.length, 1);
+  assert.doesNotMatch(svg, /NaN|undefined|Infinity|<script|href/);
+});
+
+test('the moment is that of the first broken promise, if it has one', () => {
+  const record = (/** @type {any} */ more) => ({
+    id: 'a',
+    task: 1,
+    sentence: 'it stands',
+    ...more,
+  });
+  const shows = { program: 0, moments: [{ pid: 1, t: 7, says: 'exits' }] };
+  const held = record({ verdict: 'passed' });
+  const failed = record({ verdict: 'failed', got: 'It fell.', shows });
+  assert.deepEqual(firstBroken([held, failed]), { ms: 7, says: 'it stands: It fell.' });
+  assert.equal(firstBroken([held]), undefined);
+});
