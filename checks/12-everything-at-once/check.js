@@ -31,7 +31,7 @@ export default check('12-everything-at-once', tasks, (lesson) => {
     const attempts = attemptsIn(seen);
     const failed = attempts.filter(({ attempt }) => !isGood(attempt)).length;
     measured('failed', {
-      label: `failed, of 1,000: ${failed} of ${attempts.length}, all in the hands of killed workers`,
+      label: `failed, of 1,000: ${failed} of ${attempts.length}, each in the hands of a killed worker`,
       unit: 'requests',
       value: (1_000 * failed) / attempts.length,
       isHeadline: true,

@@ -26,14 +26,15 @@ const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 /** "the 3rd blow: ..." */
 const asBlow = (blows, blow) => `blow ${blows.indexOf(blow) + 1}, ${blow.how}`;
 
-const shown = ({ program, forks, exits }) => ({
-  program,
-  moments: [
-    ...forks.slice(0, MARKED).map((fork) => forkMoment(fork, 'forked')),
-    ...exits.slice(0, MARKED).map(exitMoment),
+/** The decisive moment first: the end of all, else the last thing that happened. */
+function shown({ program, forks, exits }) {
+  const all = [
+    ...forks.map((fork) => forkMoment(fork, 'forked')),
+    ...exits.map(exitMoment),
     primaryExitMoment(program),
-  ],
-});
+  ].filter(Boolean);
+  return { program, moments: all.sort((a, b) => b.t - a.t).slice(0, 2 * MARKED) };
+}
 
 /** Why the capacity isn't back: the first condition that is met. */
 const LACKS = [
@@ -211,48 +212,47 @@ const FAILURES = [
 ];
 
 export function demandNoFailures(scene) {
-  const { program, requests, blows, stop, isStarved, output } = scene;
+  const { program, stop, isStarved, output } = scene;
   const failures = failuresIn(scene);
-  const late = failures.filter(({ attempt }) => isLate(attempt));
-  const certain = failures.filter(({ attempt }) => !isLate(attempt));
-  const all = attemptsIn(scene).length;
-  const expected =
-    'No request fails, except those in the hands of a worker that the check has killed.';
-  const storyOf = (some) => {
-    const statuses = some.filter(({ attempt }) => !attempt.error);
-    const refused = some.some(({ attempt }) => attempt.error === 'ECONNREFUSED');
-    const [, why, repair] = firstOf(FAILURES, {
-      ...{ statuses, refused },
-      begun: some.some(({ isBegun }) => isBegun),
-    });
-    const reasons = [
-      ...new Set(some.map(({ attempt }) => attempt.error ?? `status ${attempt.status}`)),
-    ];
-    const moments = some
-      .map(({ attempt }) =>
-        requests.find((one) => one.client === attempt.client && one.startMs >= attempt.sentMs),
-      )
-      .map((request) => momentOf(request, 'a request that fails'));
-    return {
-      expected,
-      got: `${some.length} of ${all} failed (${reasons.join(', ')}), the first ${whenOf(some[0], blows)}.`,
-      ...{ why, try: repair },
-      shows: { program, moments: moments.slice(0, MARKED) },
-      output,
-    };
-  };
   const judge = isStarved ? demandInTime : demand;
-  judge(certain.length === 0, certain.length > 0 ? storyOf(certain) : {});
-  demandInTime(late.length === 0, late.length > 0 ? storyOf(late) : {});
+  const certain = failures.filter(({ attempt }) => !isLate(attempt));
+  judge(certain.length === 0, storyOfFailures(scene, certain));
+  demandInTime(failures.length === 0, storyOfFailures(scene, failures));
   (stop.lost.every(isLate) ? demandInTime : judge)(stop.lost.length === 0, {
     expected: 'SIGTERM at the end: requests in flight are answered.',
-    got: `${stop.lost.length} of ${stop.answers.length} invoices in flight failed (${stop.lost[0]?.error ?? `status ${stop.lost[0]?.status}`}).`,
+    got: `${stop.lost.length} of ${stop.answers.length} invoices in flight failed (${reasonOf(stop.lost[0])}).`,
     why: 'A worker may not exit, and its child may not either, before the answer is sent.',
     try: 'look at what SIGTERM ends first: the worker, its children, or the work',
     shows: shown({ program, ...stop }),
     output,
   });
 }
+
+function storyOfFailures(scene, failures) {
+  const { program, requests, blows, output } = scene;
+  const [first] = failures;
+  if (!first) return {};
+  const [, why, repair] = firstOf(FAILURES, {
+    statuses: failures.filter(({ attempt }) => !attempt.error),
+    refused: failures.some(({ attempt }) => attempt.error === 'ECONNREFUSED'),
+    begun: failures.some(({ isBegun }) => isBegun),
+  });
+  const reasons = new Set(failures.map(({ attempt }) => reasonOf(attempt)));
+  const moments = failures
+    .map(({ attempt }) =>
+      requests.find((one) => one.client === attempt.client && one.startMs >= attempt.sentMs),
+    )
+    .map((request) => momentOf(request, 'a request that fails'));
+  return {
+    expected: 'No request fails, except those in the hands of a worker that the check has killed.',
+    got: `${failures.length} of ${attemptsIn(scene).length} failed (${[...reasons].join(', ')}), the first ${whenOf(first, blows)}.`,
+    ...{ why, try: repair },
+    shows: { program, moments: moments.slice(0, MARKED) },
+    output,
+  };
+}
+
+const reasonOf = (answer) => answer?.error ?? `status ${answer?.status}`;
 
 /** On a crowded machine an answer may come after the limit of a drain, which then cuts it. */
 const isLate = (

@@ -1,7 +1,8 @@
 /** A scene under load as one SVG file that needs nothing else: availability, latency and workers over time, the blows marked. */
 
-const [WIDTH, HEIGHT] = [960, 460];
+const [WIDTH, HEIGHT] = [960, 470];
 const [LEFT, RIGHT] = [110, 20];
+const LONGEST = 120; // characters in a line
 const PANELS = {
   answered: { top: 90, height: 70 },
   latency: { top: 190, height: 100 },
@@ -12,7 +13,7 @@ const STYLE = `text{font:13px system-ui,sans-serif;fill:#222}.title{font-size:18
 .line{fill:none;stroke-width:2}.staff{fill:#5b7083}.axis{stroke:#999}.broken{stroke:#c8322b;stroke-width:2;stroke-dasharray:4 3}`;
 
 /**
- * @param {import('./scene-strip.js').Scene} scene @param {{ title: string, broken?: { ms: number | undefined, says: string } }} about  title: what was
+ * @param {import('./scene-strip.js').Scene} scene @param {{ title: string, broken?: import('./scene-strip.js').FirstBroken }} about  title: what was
  *   judged; broken: the first broken promise, and its moment on the timeline's clock
  * @returns {string}  SVG
  */
@@ -27,7 +28,7 @@ export function scenePicture(scene, { title, broken }) {
     ...workersPanel(scene, (index) => x(index * sliceMs), x(sliceMs) - x(0)),
     ...secondsAxis(slices.length * sliceMs, x),
   ];
-  if (broken) parts.push(text(LEFT, HEIGHT - 16, `✖ ${broken.says}`, 'lost'));
+  if (broken) parts.push(...brokenWords(broken));
   if (broken?.ms !== undefined) parts.push(momentMark(x(broken.ms - startMs)));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escape(title)}">
 <style>${STYLE}</style><rect width="100%" height="100%" fill="#fff"/>
@@ -102,8 +103,16 @@ function secondsAxis(totalMs, x) {
   ];
 }
 
+const brokenWords = ({ sentence, got }) => [
+  text(LEFT, HEIGHT - 28, `✖ ${cut(sentence)}`, 'lost'),
+  text(LEFT, HEIGHT - 10, cut(got), 'lost'),
+];
+
+const cut = (/** @type {string} */ says) =>
+  says.length > LONGEST ? `${says.slice(0, LONGEST)}...` : says;
+
 const momentMark = (/** @type {number} */ x) =>
-  `<line class="broken" x1="${at(x)}" y1="${PANELS.answered.top - 10}" x2="${at(x)}" y2="${HEIGHT - 40}"/>`;
+  `<line class="broken" x1="${at(x)}" y1="${PANELS.answered.top - 10}" x2="${at(x)}" y2="${HEIGHT - 46}"/>`;
 
 const bar = (name, x, y, width, height) =>
   `<rect class="${name}" x="${at(x)}" y="${at(y)}" width="${at(width + 0.2)}" height="${at(height)}"/>`;

@@ -4,6 +4,7 @@
  *   it; failed: those of them that got no good answer; p50Ms, p99Ms: of the answered ones, null without any; workers: the fewest that served
  * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, fromMs: number, toMs: number }[] }} Scene
  *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs, toMs when the capacity was back
+ * @typedef {{ sentence: string, got: string, ms: number | undefined }} FirstBroken
  */
 import { wrap } from './terminal.js';
 
@@ -53,11 +54,13 @@ export function sceneLines({ startMs, sliceMs, slices, blows }, brokenMs, style,
 
 /**
  * The first broken promise, and its moment on the timeline's clock if there is one.
- * @param {import('./outcome.js').PromiseRecord[]} promises @returns {{ ms: number | undefined, says: string } | undefined}
+ * @param {import('./outcome.js').PromiseRecord[]} promises @returns {FirstBroken | undefined}
  */
 export function firstBroken(promises) {
   const broken = promises.find(({ verdict }) => verdict === 'failed');
-  return broken && { ms: broken.shows?.moments[0]?.t, says: `${broken.sentence}: ${broken.got}` };
+  if (!broken) return undefined;
+  const { sentence, got = '', shows } = broken;
+  return { sentence, got, ms: shows?.moments[0]?.t };
 }
 
 /** A blow's number where it strikes, then a line until the capacity is back. */
