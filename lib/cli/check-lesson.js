@@ -10,7 +10,7 @@ import { firstBroken } from '../verdict/scene-strip.js';
 import { createStyle } from '../verdict/style.js';
 import { openPromises, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
-import { visible } from '../verdict/visible.js';
+import { allVisible, visible } from '../verdict/visible.js';
 import { saveVerdict } from './saved/last-verdict.js';
 import { noPage } from './learner-page.js';
 import {
@@ -142,7 +142,7 @@ function savePicture(
   if (!scene) return;
   const file = writablePath(io, `lesson-${lesson.number}.svg`);
   const title = `Lesson ${lesson.number}, seed ${seed}: ${verdict}`;
-  writeFileSync(file, scenePicture(scene, { title, broken: firstBroken(promises) }));
+  writeFileSync(file, scenePicture(scene, { title, broken: allVisible(firstBroken(promises)) }));
   if (!isJson) io.stdout.write(`A picture to take along: ${file}\n`);
 }
 
