@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sceneOf } from '../lib/check/scene.js';
+import { deathsOf } from '../lib/check/strike.js';
 import { scenePicture } from '../lib/verdict/scene-picture.js';
 import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
 import { createStyle } from '../lib/verdict/style.js';
@@ -74,4 +75,17 @@ test('the moment is that of the first broken promise, if it has one', () => {
   const failed = record({ verdict: 'failed', got: 'It fell.', shows });
   assert.deepEqual(firstBroken([held, failed]), { ms: 7, sentence: 'it stands', got: 'It fell.' });
   assert.equal(firstBroken([held]), undefined);
+});
+
+test('a death is one that the check has caused, until the primary learns of it', () => {
+  const exit = { pid: 1, what: 'worker-exit', signal: 'SIGKILL' };
+  const blows = /** @type {any} */ ([
+    { kills: true, acted: [2], fromMs: 5, events: [{ ...exit, t: 9, workerPid: 2 }] },
+    { kills: false, acted: [3], fromMs: 20, events: [{ ...exit, t: 25, workerPid: 3 }] },
+    { kills: true, acted: [4], fromMs: 30, events: [] },
+  ]);
+  assert.deepEqual(deathsOf(blows), [
+    { pid: 2, fromMs: 5, toMs: 9 },
+    { pid: 4, fromMs: 30, toMs: Infinity },
+  ]);
 });

@@ -66,7 +66,7 @@ const LACKS = [
   ],
 ];
 
-export function demandCapacity({ blows, output }) {
+export function demandCapacity({ blows, isStarved, output }) {
   const blow = blows.at(-1);
   const { program, fate, isDone } = blow;
   const when = asBlow(blows, blow);
@@ -83,18 +83,18 @@ export function demandCapacity({ blows, output }) {
   const [, got, why, repair] = firstOf(LACKS, facts);
   const isTooMany = blow.isAtRest && blow.alive > WORKERS && blow.left.length === 0;
   const judge = isTooMany ? demand : demandInTime;
-  for (const one of blows) demandLeftAlone(blows, one, output);
+  for (const one of blows) demandLeftAlone(blows, one, { isStarved, output });
   judge(isDone, { expected, got: got(facts), why, try: repair, shows, output });
   for (const one of blows) demandVersion(blows, one, output);
 }
 
 /** A replaced worker that exits with a code has reached its limit, or given up. */
-function demandLeftAlone(blows, blow, output) {
+function demandLeftAlone(blows, blow, { isStarved, output }) {
   const cut = blow.exits.find(({ workerPid, code }) => code > 0 && blow.old.includes(workerPid));
-  demandInTime(!cut, {
+  (isStarved ? demandInTime : demand)(!cut, {
     expected: `A worker that is replaced has finished and exits with code 0. This was ${asBlow(blows, blow)}.`,
     got: `Process ${cut?.workerPid} exited (${howItEnded(cut ?? {})}).`,
-    why: 'It has reached its limit: something kept it alive, such as an idle connection, a child, or a timer. Or it crashed.',
+    why: 'It has reached its limit: something keeps it alive, such as an idle connection, a child, or a timer. Or it crashed.',
     try: 'look at what keeps a drained worker alive',
     shows: shown(blow),
     output,
