@@ -10,6 +10,7 @@ import {
   howItEnded,
   momentOf,
   primaryExitMoment,
+  requestOf,
 } from '../../lib/check/checking.js';
 import { WORKERS, attemptsIn, failuresIn, silentInvoicesIn } from './looks.js';
 
@@ -23,7 +24,7 @@ const plural = (/** @type {number} */ count, /** @type {string} */ noun) =>
 
 const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
-/** "the 3rd blow: ..." */
+/** "blow 3, one worker is killed (SIGKILL)" */
 const asBlow = (blows, blow) => `blow ${blows.indexOf(blow) + 1}, ${blow.how}`;
 
 /** The decisive moment first: the end of all, else the last thing that happened. */
@@ -133,11 +134,12 @@ export function demandOrders({ program, placed, requests, stats, output }) {
       .map((read) => ({ order, read, tries })),
   );
   const [one] = wrong;
-  const by = (answer) => requests.find(({ client }) => client === answer?.client);
-  const reader = by(one?.read);
+  const [writer, reader] = [one?.tries.at(-1), one?.read].map(
+    (answer) => answer && requestOf(requests, answer),
+  );
   demand(!one, {
     expected: KEPT,
-    got: `Order ${one?.order.id} was acknowledged (${one?.tries.at(-1).status}), then read: status ${one?.read.status}. So were ${wrong.length} of ${acknowledged.length}.`,
+    got: `Process ${writer?.pid} acknowledged order ${one?.order.id}. Process ${reader?.pid} was asked for it and answered with status ${one?.read.status}. It was so with ${wrong.length} of ${acknowledged.length} orders.`,
     why: 'Workers share nothing. What one of them remembers is unknown to the others, and gone when it exits.',
     try: 'decide which process owns the orders, and when an order may be acknowledged',
     shows: { program, moments: [momentOf(reader, 'does not know the order')] },

@@ -126,10 +126,11 @@ async function strikeInTurn(program, { put, silent, draw }) {
 
 function pictureOf(/** @type {any} */ scene) {
   const { program, fromMs: startMs, blows, stop } = scene;
+  const endMs = stop?.fromMs ?? blows.at(-1).toMs;
+  const answers = attemptsIn(scene).map(({ attempt }) => attempt);
   return sceneOf({
-    ...{ program, startMs, most: WORKERS, isGood },
-    endMs: stop?.fromMs ?? blows.at(-1).toMs,
-    answers: attemptsIn(scene).map(({ attempt }) => attempt),
+    ...{ program, startMs, endMs, most: WORKERS, isGood },
+    answers: answers.filter((one) => isGood(one) || one.doneMs <= endMs), // others were cut by the end of the program
     blows: stop ? blows.slice(0, -1) : blows, // without the calm at the end
   });
 }
@@ -282,13 +283,14 @@ export function failuresIn(scene) {
     .filter(({ attempt }) => !wasInDeadHands(attempt, { connections, deaths }));
 }
 
-/** Was its connection one of a killed worker's, or on its way to it? */
-function wasInDeadHands({ client, sentMs, doneMs, error }, { connections, deaths }) {
-  const connection = (connections.get(client) ?? []).findLast(({ t }) => t <= doneMs);
-  const at = deaths.filter(({ fromMs, toMs }) => sentMs <= toMs && doneMs >= fromMs);
+/** Was its connection a killed worker's? One that no process has recorded was on its way when the worker died. */
+function wasInDeadHands(attempt, { connections, deaths }) {
+  const { client, sentMs, doneMs, isReused, error } = attempt;
   if (!error || error === 'ECONNREFUSED') return false;
-  const isRecent = connection && at.some(({ pid }) => pid === connection.pid);
-  return isRecent || (at.length > 0 && !(connection?.t >= sentMs));
+  const last = (connections.get(client) ?? []).findLast(({ t }) => t <= doneMs);
+  const isOwn = last && (isReused || last.t >= sentMs); // an earlier one only had the same port
+  const dying = deaths.filter(({ fromMs, toMs }) => sentMs <= toMs && doneMs >= fromMs);
+  return isOwn ? dying.some(({ pid }) => pid === last.pid) : dying.length > 0;
 }
 
 /** Invoices during which the event loop of the worker, or of the primary, never turned. */
