@@ -1,5 +1,5 @@
 /**
- * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends. What follows are pure functions of events.
+ * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends, and pure questions about them.
  * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  see probe.cjs for every kind
  * @typedef {{ pid: number, client: number | null, url: string, startMs: number, endMs?: number, status?: number }} Request  as the server
  *   saw it; pid: of the process that executed it; client: the client's port, as in its Answer; endMs: undefined while unanswered

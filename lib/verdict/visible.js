@@ -1,5 +1,3 @@
-/** Makes a program's output and paths safe to print at a terminal. */
-
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 const LINES = 8;
 const COLUMNS = 400;
