@@ -19,7 +19,8 @@ const LEFT_MS = 3_000; // a worker whose channel has closed exits within millise
 /**
  * Acts on a program and waits until `isDone`, or the program is at rest.
  * @param {Program} program @param {string} how  in words @param {() => any} act
- * @param {(since: Event[], acted: any) => unknown} [isDone] @param {Parameters<typeof untilAtRest>[2]} [options] @returns {Promise<Episode>}
+ * @param {(since: Event[], acted: any) => unknown} [isDone] @param {Parameters<typeof untilAtRest>[2]} [options]
+ * @returns {Promise<Episode>}
  */
 export async function episode(program, how, act, isDone = () => false, options) {
   const first = program.events.length;

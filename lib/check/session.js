@@ -13,7 +13,7 @@
  * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
  *   time. The error of a look fails all looks that need it, and the first of their promises reports it
  * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
- * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: `judge` throws unless it holds
+ * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  `judge` throws unless the promise holds
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps  the same in steps: the first that fails is
  *   reported without waiting for the looks of later ones
  * @property {(looks: Look[], body: Judge) => void} measure  declares a measurement that decides nothing: made when all promises hold,

@@ -44,7 +44,7 @@ export function wrongAnswer(key, name) {
 }
 
 /**
- * What an answer changes, as hunks of a unified diff. @param {string} root @param {string} key @param {Pick<Answer, 'name' | 'patches'>} answer
+ * An answer's changes, as in a unified diff. @param {string} root @param {string} key @param {Pick<Answer, 'name' | 'patches'>} answer
  * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: in the solution without region markers
  */
 export function changesOf(root, key, answer) {

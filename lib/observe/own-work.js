@@ -98,7 +98,7 @@ function pathIn(events, { pid, fromMs, toMs }) {
 }
 
 /**
- * No client waits for a process before its first request. @param {Event[]} events @param {number} sinceMs @param {number} toMs @returns {Span[]}
+ * No client waits before a process's first request. @param {Event[]} events @param {number} sinceMs @param {number} toMs @returns {Span[]}
  */
 export function servingSince(events, sinceMs, toMs) {
   const spans = new Map();

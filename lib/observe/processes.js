@@ -136,7 +136,7 @@ export function countRunnable() {
 }
 
 /**
- * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls its first thread 'MainThread'. @param {number} pid
+ * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls itself 'MainThread'. @param {number} pid
  */
 export function titleOf(pid) {
   try {

@@ -109,7 +109,7 @@ export function watchShortages(home) {
 }
 
 /**
- * A program that leaks what would be enough for any other has no shortage. @param {string} text  errors, output @returns {Shortage | undefined}
+ * A program that leaks what is enough for any other has no shortage. @param {string} text  errors, output @returns {Shortage | undefined}
  */
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];

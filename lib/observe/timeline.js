@@ -147,7 +147,7 @@ export const turnedMs = (events, pid, turns, fromMs) =>
   Infinity;
 
 /**
- * Has each event loop turned that often since? @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
+ * Has each loop turned that often since? @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
  */
 export const haveTurned = (events, pids, turns, fromMs) =>
   pids.every((pid) => turnsOf(events, pid, fromMs) >= turns);

@@ -111,7 +111,7 @@ export function roughnessOf({ value, low, high, unit }) {
 }
 
 /**
- * A row with a bar for each number; the greatest fills its bar. @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
+ * The greatest number fills its bar. @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
  */
 export function chartLines({ label, unit, rows, note }, style) {
   const most = Math.max(...rows.map(({ value }) => value));

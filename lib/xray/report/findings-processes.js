@@ -53,8 +53,8 @@ function crashes(facts) {
 }
 
 /**
- * A worker that doesn't listen, though a sibling with the same file, environment and arguments does. With others it may have
- * another job. @param {Facts} facts @returns {Finding[]}
+ * A sibling with the same file, environment and arguments listens; a worker with others may have another job.
+ * @param {Facts} facts @returns {Finding[]}
  */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
