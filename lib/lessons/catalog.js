@@ -9,9 +9,9 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {import('./lesson-yml.js').LessonYml & LessonParts} Lesson
- * @typedef {{ key: string, number: number, slug: string, hints: import('./hints.js').HintsOfTask[], 
- *   needs: import('./lesson-yml.js').Tool[], text: string, folder: string }} LessonParts  key: `NN-slug`, which names the lesson's folders; hints: in the order of the tasks;
- *   text: Markdown; folder: absolute path of the learner's
+ * @typedef {{ key: string, number: number, slug: string, hints: import('./hints.js').HintsOfTask[],
+ *   needs: import('./lesson-yml.js').Tool[], text: string, folder: string }} LessonParts  key: `NN-slug`, which names the lesson's
+ *   folders; hints: in the order of the tasks; text: Markdown; folder: absolute path of the learner's
  */
 
 export { rootFolder } from '../common/paths.js';
