@@ -72,9 +72,7 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
   return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
-/**
- * The fewest timers reported since the process listens. The first report of a child that doesn't listen counts the timers of its loading.
- */
+/** The fewest timers since the process listens. The first report of a child that doesn't listen has the timers of its loading. */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);
   const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);

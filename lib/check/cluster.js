@@ -13,8 +13,7 @@ export const hasListened = (events, pid) =>
   events.some(({ what, workerPid }) => what === 'worker-listening' && workerPid === pid);
 
 /**
- * The workers that the primary knows to be listening, and neither disconnected nor exited.
- * @param {Event[]} events @returns {number[]}  pids, the newest last
+ * Workers that the primary knows to be listening, not disconnected or exited. @param {Event[]} events @returns {number[]}  newest pid last
  */
 export function servingIn(events) {
   const serving = new Set();

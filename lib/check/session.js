@@ -181,10 +181,7 @@ function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   });
 }
 
-function keepTimeline(
-  /** @type {Program | undefined} */ program,
-  /** @type {string | undefined} */ file,
-) {
+function keepTimeline(program, file) {
   if (!file || !program) return;
   writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
 }

@@ -50,10 +50,7 @@ export function listLessons(root) {
   throw new UsageError(`There is no lesson in ${join(root, 'lessons')}.`, downloadAgain);
 }
 
-/**
- * @param {string} root @param {string} key @returns {Lesson}
- * @throws {UsageError}  if its text, lesson.yml or hints.md is missing or invalid
- */
+/** @param {string} root @param {string} key @returns {Lesson} @throws {UsageError}  if its text, lesson.yml or hints.md is invalid */
 export function readLesson(root, key) {
   const { text, about, hints } = lessonPaths(key);
   const read = (/** @type {string} */ file) => readPart(root, file);
@@ -102,10 +99,7 @@ export function lessonFiles(root, key) {
   return filesBelow(join(root, 'solutions', key));
 }
 
-/**
- * Without node_modules and names that begin with a dot.
- * @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder
- */
+/** Without node_modules and dot files. @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder */
 export function filesBelow(folder) {
   let entries;
   try {

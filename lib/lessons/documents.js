@@ -41,10 +41,7 @@ function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
   );
 }
 
-/**
- * Relative links and images whose file is missing; anchors aren't checked. @returns {Promise<string[]>}
- * @param {string} root @param {string} path  from the root
- */
+/** Relative links and images whose file is missing, but not anchors. @param {string} root @param {string} path  from the root */
 export async function brokenLinks(root, path) {
   const { default: MarkdownIt } = await import('markdown-it');
   const tokens = new MarkdownIt({ html: true }).parse(readFileSync(join(root, path), 'utf8'), {});

@@ -37,10 +37,7 @@ const howToMend = 'Fix it there; text with a colon needs quotes around it.';
  *   needs?: Tool[] }} LessonYml  starterFails: promises that the starter breaks; predicts: the prediction's unit
  */
 
-/**
- * Drops unknown fields. @param {string} source @param {string} file  for messages @returns {LessonYml}
- * @throws {UsageError}  with every invalid field
- */
+/** Drops unknown fields. @param {string} source @param {string} file  for messages @throws {UsageError}  with every invalid field */
 export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);
   const names = Object.keys(fields);

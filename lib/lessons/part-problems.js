@@ -68,8 +68,7 @@ export function* partProblems(root, key) {
 }
 
 /**
- * Outside the bodies of their regions, starter and solution must be the same.
- * @param {string} root @param {string} key @param {string} file @returns {Generator<Problem>} @throws {UsageError}
+ * Starter and solution may differ only inside regions. @param {string} root @param {string} key @param {string} file @throws {UsageError}
  */
 export function* regionProblems(root, key, file) {
   const places = lessonPaths(key);

@@ -2,9 +2,7 @@ import { splitLines } from './regions.js';
 
 /** @typedef {{ old: string[], new: string[] }} Hunk  lines before and after, with their context */
 
-/**
- * A diff without line numbers: `-`, `+` and space begin lines as usual, `@@` begins the next hunk. @param {string} text @returns {Hunk[]}
- */
+/** A diff without line numbers: `-`, `+` and space begin lines as usual, `@@` the next hunk. @param {string} text @returns {Hunk[]} */
 export function parseHunks(text) {
   const hunks = [{ old: /** @type {string[]} */ ([]), new: /** @type {string[]} */ ([]) }];
   for (const line of splitLines(text.trimEnd())) {

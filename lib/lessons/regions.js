@@ -56,9 +56,7 @@ const regionError = (/** @type {string} */ message) =>
     `Write each region as "// #region name" and "// #endregion name", not nested, at most ${mostRegions} in a file.`,
   );
 
-/**
- * Keeps the markers. @param {string} source @param {string} file  for messages @returns {string} @throws {UsageError}  like parseRegions()
- */
+/** Keeps the markers. @param {string} source @param {string} file  for messages @throws {UsageError}  like parseRegions() */
 export function withoutRegions(source, file) {
   const regions = parseRegions(source, file);
   const inside = (/** @type {number} */ line) =>

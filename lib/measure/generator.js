@@ -43,7 +43,6 @@ export function createGenerator(file, options = {}) {
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
   const orders = createOrders(generator);
   let isClosed = false;
-  /** @type {import('../observe/shortage.js').Shortage | undefined} */
   let end;
   const hasEnded = () => {
     end ??= shortOf('LOAD');

@@ -1,7 +1,4 @@
-/**
- * The open-loop generator's process: it sends on schedule, or lets clients take turns. The result has every client, including those that
- * still wait when the last request is sent.
- */
+/** The open-loop generator's process. Its result has every client, including those that still wait when the last request is sent. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createStreams, isEventStream } from '../observe/client.js';
@@ -15,10 +12,7 @@ const STILL_COMES_MS = 2_000; // an answer that brought data so recently is a st
 
 answerParent(fire);
 
-/**
- * @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options
- * @returns {Promise<import('./open-loop.js').OpenWindow>}
- */
+/** @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options */
 async function fire(options) {
   const { connections: count, isFresh } = options;
   const keeping = { keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS };

@@ -6,10 +6,7 @@
  */
 import { createGenerator } from './generator.js';
 
-/**
- * The process is detached like the learner's program, because Linux may share the CPU among sessions first.
- * @param {number} count  of threads @returns {Spinners}
- */
+/** Detached like the learner's program: Linux may share the CPU among sessions first. @param {number} count  threads @returns {Spinners} */
 export function createSpinners(count) {
   const how = { args: [String(count)], detached: true };
   const { ask, close } = createGenerator('spinner-process.js', how);

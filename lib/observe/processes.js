@@ -108,8 +108,7 @@ export function pidNamespace() {
 }
 
 /**
- * The CPU time of processes and of those of their children that have exited: see proc(5), stat.
- * @param {Iterable<number>} pids @returns {number}  in ticks, as in /proc/stat; NaN outside Linux
+ * Includes exited children: see proc(5), stat. @param {Iterable<number>} pids @returns {number}  ticks, as in /proc/stat; NaN outside Linux
  */
 export function cpuTicksOf(pids) {
   if (process.platform !== 'linux') return NaN;

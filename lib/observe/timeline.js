@@ -113,10 +113,7 @@ export function quickestOf(intervals) {
   return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
-/**
- * How many were in flight at once, at most; an interval doesn't overlap one that starts when it ends.
- * @param {{ startMs: number, endMs?: number }[]} intervals @returns {number}
- */
+/** How many were in flight at once, at most; touching intervals don't overlap. @param {{ startMs: number, endMs?: number }[]} intervals */
 export function deepestOverlap(intervals) {
   const edges = intervals.flatMap(({ startMs, endMs = Infinity }) => [
     [startMs, 1],
@@ -138,10 +135,7 @@ export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
     .length;
 
-/**
- * When the event loop had turned that many times since; Infinity if it hasn't yet.
- * @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs @returns {number}
- */
+/** When it had turned that often, or Infinity. @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs */
 export const turnedMs = (events, pid, turns, fromMs) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
   Infinity;

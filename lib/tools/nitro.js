@@ -193,10 +193,7 @@ async function outcomeOf(program, folder) {
   });
 }
 
-/**
- * Copies both builds and the program, so that no program can spoil the cache. The second build empties its output folder first, as it
- * would have done in the same place.
- */
+/** No program can spoil the cache. The second build empties its output folder first, as it would have done in the same place. */
 function copyForRun(folders, run, program) {
   const [first, second] = folders;
   const draft = `${run}.${randomUUID()}`;

@@ -18,8 +18,7 @@ export function describeCrash(events) {
 }
 
 /**
- * The error that a handler threw, as Express printed it. @param {string} output
- * @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
+ * @param {string} output @returns {string | undefined}  such as `A handler threw TypeError: no (server.js, line 4).`, from Express's output
  */
 export function describeHandlerError(output) {
   const lines = output.split('\n');

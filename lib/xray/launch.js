@@ -63,10 +63,7 @@ export async function launch(runner, order, plan) {
   };
 }
 
-/**
- * The first port that accepts an HTTP request, even if it sends no answer. @throws {NotUp}
- * @param {Program} program @param {number[]} ports
- */
+/** The first port that accepts a request, even without an answer. @throws {NotUp} @param {Program} program @param {number[]} ports */
 async function firstThatAnswers(program, ports, plan) {
   const { path, method, headers, body } = plan;
   const streams = createStreams();

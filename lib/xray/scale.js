@@ -96,10 +96,7 @@ export async function rateOf(load, program, plan, connections, { warmMs, windowM
   return { perSecond, errors: errors + timeouts + answers.length - good.length };
 }
 
-const hasRounds = (
-  /** @type {Record<string, number[]>} */ rates,
-  /** @type {Amount} */ { rounds },
-) => Object.values(rates)[0].length >= 2 * rounds;
+const hasRounds = (rates, { rounds }) => Object.values(rates)[0].length >= 2 * rounds;
 
 const isExact = (rates, /** @type {number[]} */ counts) =>
   counts.slice(1).every((count) => {

@@ -37,10 +37,8 @@ export async function tryStacks(runner, order, plan) {
   }
 }
 
-async function underTraffic(
-  /** @type {import('./launch.js').Program} */ program,
-  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, connections, seconds, ...what },
-) {
+/** @param {import('./launch.js').Program} program @param {import('./load.js').Plan} plan */
+async function underTraffic(program, { rate = MOST_PER_SECOND, connections, seconds, ...what }) {
   const { path, method, headers, body } = what;
   const perSecond = Math.min(rate, MOST_PER_SECOND);
   const streams = createStreams(MOST_STREAMS);

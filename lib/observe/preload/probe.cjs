@@ -465,10 +465,7 @@ function startBeat(append, log, now, countRequests, countListeners) {
   setInterval(beat, BEAT_MS).unref();
 }
 
-/**
- * The memory in use after a full garbage collection, the only kind that collects an old unreferenced object. A PerformanceObserver
- * would also be called for every frequent small one.
- */
+/** After a full garbage collection, the only kind that collects an old object; a PerformanceObserver is called for every small one, too. */
 function watchCollections() {
   let live;
   const registry = new FinalizationRegistry(() => {

@@ -52,10 +52,7 @@ function crashes(facts) {
   ];
 }
 
-/**
- * A sibling with the same file, environment and arguments listens; a worker with others may have another job.
- * @param {Facts} facts @returns {Finding[]}
- */
+/** A sibling with the same file, environment and arguments listens. @param {Facts} facts @returns {Finding[]} */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
     const settled = workers.filter(
