@@ -1,5 +1,6 @@
 /**
- * Waiting for rest replaces a timeout: a program is at rest when each of its event loops has turned several times since the last event.
+ * Waiting for rest replaces a timeout. A program is at rest when each of its event loops has turned several times since the last event,
+ * without more timers than usual.
  * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids of frozen processes;
  *   turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn: other processes execute the requests,
  *   so a request in flight doesn't keep the first process from rest

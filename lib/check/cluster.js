@@ -27,7 +27,7 @@ function follow(serving, { what, workerPid }) {
   else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
 }
 
-/** Living processes, also children that have not started yet. @param {Event[]} events @returns {number[]}  pids */
+/** Living processes, including children that have not started yet. @param {Event[]} events @returns {number[]}  pids */
 export function aliveIn(events) {
   const started = eventsOf(events, 'start').map(({ pid }) => pid);
   const children = eventsOf(events, 'child').map(({ childPid }) => childPid);

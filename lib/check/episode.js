@@ -2,8 +2,8 @@
  * An episode: a check acts on a program and records the events until a condition holds or the program is at rest.
  * @typedef {{ how: string, acted: any, isDone: boolean, fromMs: number, first: number, last: number, events: Event[],
  *   exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
- *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: the events' indexes from
- *   the act on, last excluded; exits, forks: of workers; printed: in that time
+ *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: indexes of its events,
+ *   last excluded; exits, forks: of workers; printed: in that time
  */
 import { nowMs } from '../observe/clock.js';
 import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';

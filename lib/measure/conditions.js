@@ -118,7 +118,7 @@ export function watchOthers(ownPids) {
   };
 }
 
-/** How many threads want each core, if so many that a second of work takes twelve. @returns {number | undefined} */
+/** How many threads want each core, if a second of work takes twelve because of them. @returns {number | undefined} */
 export function overrunNow() {
   const wanting = watchCrowd()();
   return wanting > OVERRUN ? Math.round(wanting) : undefined;

@@ -94,7 +94,7 @@ function pathIn(events, { pid, fromMs, toMs }) {
   return open.at(-1)?.url.split('?')[0];
 }
 
-/** No client waits before a process's first request. @param {Event[]} events @param {number} sinceMs @param {number} toMs */
+/** From each process's first request on: no client waits before. @param {Event[]} events @param {number} sinceMs @param {number} toMs */
 export function servingSince(events, sinceMs, toMs) {
   const spans = new Map();
   for (const { what, pid, t } of events) {

@@ -67,7 +67,7 @@ export function asText({ expected, got, why, try: command }) {
 /** Exit code 2 is left for wrong usage. */
 export const EXIT_CODES = { passed: 0, failed: 1, inconclusive: 3 };
 
-/** Passed if there is one and all passed. @param {Verdict[]} verdicts @returns {'passed' | 'failed' | 'inconclusive'} */
+/** Failed if a promise failed, passed if all passed. @param {Verdict[]} verdicts @returns {'passed' | 'failed' | 'inconclusive'} */
 export function verdictOf(verdicts) {
   if (verdicts.includes('failed')) return 'failed';
   const isWhole = verdicts.length > 0 && verdicts.every((verdict) => verdict === 'passed');

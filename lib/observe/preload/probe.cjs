@@ -465,7 +465,7 @@ function startBeat(append, log, now, countRequests, countListeners) {
   setInterval(beat, BEAT_MS).unref();
 }
 
-/** After a full garbage collection, the only kind that collects an old object; a PerformanceObserver is called for every small one, too. */
+/** The memory in use after a full garbage collection, which alone collects old objects. A PerformanceObserver hears of small ones too. */
 function watchCollections() {
   let live;
   const registry = new FinalizationRegistry(() => {
@@ -482,7 +482,7 @@ function watchCollections() {
   };
 }
 
-/** Does the keeper live, or the check? A dead keeper keeps its pid until it is reaped, but its child's ppid changes at once. */
+/** Does the keeper live, or the check? After its exit the keeper has a pid until it is reaped, but its child's ppid changes at once. */
 function isKept() {
   const [keeper, check] = keptBy;
   const hasKeeper = isFirst ? process.ppid === keeper : hasPid(keeper);
