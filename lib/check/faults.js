@@ -2,7 +2,7 @@
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
-/** Signals processes. @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal] @returns {number[]}  the living ones */
+/** Signals processes. @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal] @returns {number[]}  those alive */
 export const kill = (program, pids, signal = 'SIGKILL') =>
   pids.filter((pid) => program.kill(pid, signal));
 

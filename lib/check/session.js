@@ -4,6 +4,7 @@
  * @typedef {import('../measure/conditions.js').Conditions} Conditions @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./look-graph.js').Declare} Declare
  * @typedef {(...seen: any[]) => Promise<void> | void} Judge  gets the results of the looks
+ *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
  * @property {() => import('../observe/program-copy.js').Copy} copy  of the learner's folder, completed from the starter; start it with
@@ -24,12 +25,14 @@
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
+ *
  * @typedef {[looks: Look[], judge: Judge]} Step
  * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: ids of promises
  *   that must hold before it is judged; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
  *   look runs beside it; areIndependent: if one of its steps is undecided, the next may still decide
  * @typedef {{ key: string, promises: Record<string, string>, taskOf: Record<string, number>, declare: (lesson: Lesson) => void }}
  *   Definition  key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number of its task in the text
+ *
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
  * @property {string} place  the file or folder to judge

@@ -1,5 +1,6 @@
 /**
  * Steady traffic of single clients on schedule, some with keep-alive. It runs in this process, for a few hundred requests a second.
+ *
  * A server may close an idle connection while a client is sending on it. Then the client sees a reset before any byte of an answer,
  * and repeats an idempotent request on a new connection (RFC 9112, 9.3.1 and 9.5); so do our clients, with `isRepeated` set.
  * @typedef {import('../observe/client.js').Answer} Answer

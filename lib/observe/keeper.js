@@ -3,6 +3,7 @@
  * leads its own session, out of Ctrl-C's reach, and when its IPC channel closes it kills all programs and removes the folder in its
  * argument. If a program kills its parent, the keeper, then the check kills the rest; if it kills both, the probe kills each process
  * (probe.cjs), and the next start cleans up (sweep.js).
+ *
  * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
  *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
  * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }

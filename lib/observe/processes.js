@@ -108,7 +108,7 @@ export function pidNamespace() {
 }
 
 /**
- * CPU time, with exited children: proc(5), stat. @param {Iterable<number>} pids @returns {number}  ticks, as in /proc/stat; NaN outside Linux
+ * CPU time, with exited children: proc(5), stat. @param {Iterable<number>} pids @returns {number}  ticks as in /proc/stat; NaN outside Linux
  */
 export function cpuTicksOf(pids) {
   if (process.platform !== 'linux') return NaN;

@@ -4,6 +4,7 @@
  *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
  *   orphaned: its parent, the keeper, is gone; of: the limit that it exceeded, by an amount of processes or bytes; error: why it
  *   didn't start
+ *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry

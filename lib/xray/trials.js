@@ -4,6 +4,7 @@
  * @typedef {import('../measure/traffic.js').Sent} Sent
  * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
  * @typedef {{ pid: number, name: string }} Named  a process
+ *
  * @typedef {object} Trial
  * @property {'kill' | 'stop' | 'reload'} kind
  * @property {number} [pid]  to which the signal went @property {string} [signal]

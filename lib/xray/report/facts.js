@@ -18,6 +18,7 @@
  * @property {number} [timers]  its own, active at every look
  * @property {number} [lateMs]  99 of 100 timers fired sooner than this after they were due
  * @property {{ rssBytes: number, ussBytes?: number, pssBytes?: number }} [memory]  its peak under load
+ *
  * @typedef {object} Facts
  * @property {number} zeroMs  when its first Node.js process started
  * @property {number} port @property {string | undefined} address @property {number[]} otherPorts
