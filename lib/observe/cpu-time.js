@@ -59,7 +59,7 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
       const isStarved = ownMs < ENOUGH * limitMs && !hasOwnWork(sinceMs);
       return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
-    /** In the program's own time. @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it never seems to be */
+    /** In the program's own time. @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it seems to never end */
     limit(limitMs) {
       look(); // earlier starvation doesn't count
       const sinceMs = nowMs();

@@ -135,7 +135,7 @@ export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
     .length;
 
-/** When it had turned that often, or Infinity. @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs */
+/** When that many turns were over, or Infinity. @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs */
 export const turnedMs = (events, pid, turns, fromMs) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
   Infinity;
