@@ -391,7 +391,7 @@ export function demandRefusals(all) {
     demand(!mistake, {
       ...story,
       got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,
-      why: 'Node.js exits with code 1 after any error. A person who reads it learns nothing of the variable.',
+      why: 'Node.js exits with code 1 after any error. That says nothing about the variable.',
       try: 'look at the line that the error names',
     });
   }

@@ -238,7 +238,7 @@ export function demandCleanStop(stop) {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
     why: 'The primary exits by itself when its last worker has left, no other is forked and no timer is set.',
-    try: 'look for what keeps the primary alive: a worker that was not told, or a timer',
+    try: 'look for what keeps the primary alive: a worker that got no signal, or a timer',
     output,
     shows,
   });
@@ -275,7 +275,7 @@ const STOP_FAULTS = [
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `the primary exited with code ${fate.code}`,
-    "Stopping when told to isn't a failure. Only giving up exits with a code other than 0.",
+    "Stopping on request isn't a failure. Only giving up exits with a code other than 0.",
     'look at what sets the exit code, and when',
   ],
   [

@@ -102,7 +102,7 @@ export async function countTogether(program) {
     }),
   );
   const told = isVain() ? new Map() : await readByAll(program, 'pears');
-  const unknown = isVain() ? new Map() : await readByAll(program, 'nobody');
+  const unknown = isVain() ? new Map() : await readByAll(program, 'quinces');
   return { program, times: TIMES, adds, told, unknown };
 }
 

@@ -459,7 +459,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const tries = page.locator('#text .try').first();
     await tries.focus();
     await tries.press('Enter');
-    await press('Who answers eight requests');
+    await press('Which processes answer eight requests');
     await page.keyboard.type('two each');
     await press('Look');
     await page
