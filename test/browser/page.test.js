@@ -20,7 +20,7 @@ import { until } from '../nothing-left.js';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
 
-/** @type {[number, number, 'text' | 'verdict'][]} the tab that is shown, where there are two */
+/** @type {[number, number, 'text' | 'verdict'][]} width, height, and the visible tab if there are two */
 const SIZES = [
   [1280, 800, 'text'],
   [960, 800, 'verdict'],
