@@ -20,7 +20,7 @@ const howOf = ({ code, signal } = {}) => signal ?? `exit code ${code}`;
 const LOOK_MS = 1_500;
 const MANY = 8; // failed starts: more than ours makes
 
-/** The builds of our solution; a program of them is started by its absolute path. */
+/** The builds of our solution, each started by its absolute path. */
 async function openBuilds({ launch }) {
   const start = ({ entry, ...options }) => launch('', { entry, ...options });
   const { entry, outputs } = await buildNitro(start, solution);

@@ -479,7 +479,7 @@ describe('the deck in Chromium', { skip }, () => {
       const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split(
         '\f',
       );
-      assert.equal(texts.length - 1, pages, 'nothing needs a page of its own');
+      assert.equal(texts.length - 1, pages, 'no slide spills onto another page');
       for (const [index, pair] of pairs.entries())
         for (const { id, heading, notes } of pair) {
           const words = squeeze(texts[index]);
