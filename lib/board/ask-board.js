@@ -1,37 +1,37 @@
-/** What a learner's machine asks of a board: each answer is one line, and nothing waits long for it. */
+/** Requests from a learner's machine to a board: each answer is short, and no request waits long. */
 import { visible } from '../verdict/visible.js';
 
 const LIMIT_MS = 5_000;
-const MOST_BYTES = 4_000; // of an answer: it comes from elsewhere
+const MOST_BYTES = 4_000; // of an answer, which comes from another machine
 
 /**
  * @param {string} url  of the board
  * @param {number} [waitMs]  for an answer
  * @returns {{ ask: (method: string, path: string, headers: Record<string, string>, body?: object, limitMs?: number) =>
- *   Promise<{ status: number, text: string }>, stop: () => void }}  stop: what was asked last is given up
+ *   Promise<{ status: number, text: string }>, stop: () => void }}  stop: aborts the latest request
  */
-export function createAsking(url, waitMs = LIMIT_MS) {
-  let abort = new AbortController();
+export function createRequester(url, waitMs = LIMIT_MS) {
+  let latest = new AbortController();
   return {
     async ask(method, path, headers, body, limitMs = waitMs) {
-      const mine = (abort = new AbortController());
-      const timer = setTimeout(() => mine.abort(), limitMs);
+      const abort = (latest = new AbortController());
+      const timer = setTimeout(() => abort.abort(), limitMs);
       try {
         const response = await fetch(new URL(path, url), {
           ...{ method, redirect: 'error', body: body && JSON.stringify(body) },
           headers: { ...headers, 'content-type': 'application/json' },
-          signal: mine.signal,
+          signal: abort.signal,
         });
         return { status: response.status, text: await shortText(response) };
       } finally {
         clearTimeout(timer);
       }
     },
-    stop: () => abort.abort(),
+    stop: () => latest.abort(),
   };
 }
 
-/** What a board says in one line; whatever else answers there is none. */
+/** An answer in one line. A large one, or one in another format, isn't from a board. */
 async function shortText(response) {
   const length = Number(response.headers.get('content-length') ?? Infinity);
   const isOurs = /^(text\/plain|application\/json)/.test(
