@@ -6,29 +6,15 @@
  * @property {string} key @property {number} number @property {string} title
  * @property {Record<string, string>} promises  id → sentence
  * @property {Record<string, number>} [taskOf]  id → number of its task
- * @typedef {'reading' | 'checking' | 'passed' | 'failed' | 'inconclusive'} State
- *
- * @typedef {object} Report
- * @property {string} lesson  its key
- * @property {State} state
- * @property {string[]} failed  ids of promises
- * @property {string[]} kept  ids of promises that held when they were last judged
- * @property {boolean} hand  is it raised?
  */
 import { randomBytes } from 'node:crypto';
 import { classOf, progressOf, seatsOf } from './roster-views.js';
 import { skeletonOf } from './learner-names.js';
 
-/** The content of a Report, for the learner. @type {string} */
-export const REPORT_IN_WORDS =
-  'a chosen name, the lesson, how its check went, which promises hold or fail, a raised hand, votes';
-
-export const BOARD_PORT = 4020;
 const MOST_SEATS = 120;
 const MOST_FROM_ONE = 60; // a class behind one address
 const SILENT_MS = 5_000; // a learner's machine reports as soon as it has joined
 const CLOSED_MS = 300_000;
-const STATES = ['reading', 'checking', 'passed', 'failed', 'inconclusive'];
 
 export class Roster {
   /** @type {Map<string, any>} by the key that only the learner's machine knows */
@@ -90,7 +76,7 @@ export class Roster {
     return gone.length > 0;
   }
 
-  /** @param {string} key  of a seat @param {Report} report @returns {boolean}  whether the board shows something else now */
+  /** @param {string} key  of a seat @param {import('./reports.js').Report} report @returns {boolean}  whether the board shows something else now */
   record(key, report) {
     const seat = this.#seats.get(key);
     const isNew =
@@ -161,20 +147,4 @@ export class Roster {
     idle.sort((a, b) => hasReported(a) - hasReported(b) || a.heardMs - b.heardMs);
     if (idle.length > 0) this.#seats.delete(idle[0].key);
   }
-}
-
-/**
- * @param {any} body  a request's, parsed as JSON @param {Subject[]} lessons
- * @returns {Report | undefined}  undefined if it isn't a report, or its lesson isn't here
- */
-export function parseReport(body, lessons) {
-  const lesson = lessons.find(({ key }) => key === body?.lesson);
-  const { state, failed, kept = [], hand } = body ?? {};
-  if (!lesson || !STATES.includes(state) || ![failed, kept].every(Array.isArray)) return undefined;
-  const known = (/** @type {unknown[]} */ ids) =>
-    Object.keys(lesson.promises).filter((id) => ids.includes(id));
-  return {
-    ...{ lesson: lesson.key, state, failed: known(failed), kept: known(kept) },
-    hand: hand === true,
-  };
 }

@@ -6,7 +6,7 @@ import { createRequester } from './ask-board.js';
 import { parseName } from './learner-names.js';
 import { ownBallotOf } from './votes.js';
 
-/** @typedef {import('./class-roster.js').Report} Report */
+/** @typedef {import('./reports.js').Report} Report */
 /** @typedef {import('./votes.js').OwnBallot} OwnBallot */
 
 const BEAT_MS = 3_000; // the delay until the learner's page shows a vote that opens

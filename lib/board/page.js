@@ -1,6 +1,6 @@
 /** The board's page as HTML; client/board.js fills in the class. */
 import { escapeHtml } from '../web/code.js';
-import { REPORT_IN_WORDS } from './class-roster.js';
+import { REPORT_IN_WORDS } from './reports.js';
 import { page } from '../web/page-shell.js';
 
 /**

@@ -2,7 +2,7 @@
 import express from 'express';
 import { parseName } from './learner-names.js';
 import { createRateLimiter } from './rate-limiter.js';
-import { parseReport } from './class-roster.js';
+import { parseReport } from './reports.js';
 import { isSame } from '../web/server.js';
 
 const MOST_BYTES = '2kb';

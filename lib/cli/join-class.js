@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
 import { LONGEST_NAME, parseName } from '../board/learner-names.js';
-import { BOARD_PORT, REPORT_IN_WORDS } from '../board/class-roster.js';
+import { BOARD_PORT, REPORT_IN_WORDS } from '../board/reports.js';
 import { NO_ANSWER, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./learner-page.js').Audience} Audience */

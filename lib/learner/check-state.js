@@ -55,11 +55,8 @@ export function createCheckState(onChange, root) {
     /** Takes in a verdict from another terminal, unless its lesson is being checked here. @param {Known} known @param {SavedVerdict} saved */
     adopt(known, saved) {
       if (checks.get(known.lesson.key)?.at === saved.at) return;
-      adoptCheck(store, {
-        ...savedCheck(known, saved, root),
-        id: (lastId += 1),
-        isElsewhere: true,
-      });
+      const check = savedCheck(known, saved, root);
+      adoptCheck(store, { ...check, id: (lastId += 1), isElsewhere: true });
     },
     /** @param {Started} started  doing: shown until the program has stopped */
     program: (started) => addProgram(store, started),

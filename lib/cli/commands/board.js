@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { listLessons } from '../../lessons/catalog.js';
 import { UsageError } from '../../common/usage-error.js';
 import { quoted } from '../../common/nearest.js';
-import { BOARD_PORT, REPORT_IN_WORDS } from '../../board/class-roster.js';
+import { BOARD_PORT, REPORT_IN_WORDS } from '../../board/reports.js';
 import { parseAddress } from '../address.js';
 import { parse, parsePort } from '../args.js';
 import { interrupted } from '../interrupt.js';
