@@ -149,7 +149,7 @@ function filesIn(room, which) {
     .filter((file) => room !== 'field' || !which || nameOf(file) === which)
     .sort();
   const isBeside = (/** @type {string} */ file) =>
-    isUnit && ![...ALONE, ...APART].includes(nameOf(file));
+    (isUnit || room === 'browser') && ![...ALONE, ...APART].includes(nameOf(file));
   const jobs = (/** @type {string[]} */ some) => some.map((file) => jobOf(file, env));
   return [jobs(files.filter(isBeside)), jobs(files.filter((file) => !isBeside(file)))];
 }

@@ -215,7 +215,7 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
 const hasFailed = (/** @type {Report} */ report) => report.answer !== undefined && !isRight(report);
 
 function demandServer(program, fate, expected) {
-  demand(!fate, {
+  demand(fate?.kind !== 'ended', {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: describeCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
@@ -345,7 +345,7 @@ export function demandIdleReplaced(program, { reports }) {
 export function demandUnheardExit(program, { reports, after, fate }) {
   const expected =
     'A job is sent to a child that has just been killed. The server lives, and that report gets status 503, or another child builds it.';
-  demand(!fate, {
+  demand(fate?.kind !== 'ended', {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: "child.send() failed, and the child object emitted 'error', which nothing listened for.",

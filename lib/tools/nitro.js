@@ -29,6 +29,7 @@ import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
 import { findEntry } from '../lessons/program-entry.js';
 import { demandTool, findTool } from './tools.js';
+import { shortageIn } from '../observe/shortage.js';
 import { Undecided } from '../verdict/outcome.js';
 
 const KEY = '11-nitro';
@@ -52,8 +53,8 @@ const ENTRY = /^server\.[cm]?js$/;
  * @param {string} place  the learner's folder or another program; other places take the files they lack from the solution
  * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: the builds' folder
  * @returns {Promise<Built>}
- * @throws {import('../verdict/outcome.js').Broken | Undecided}  Broken without a program; Undecided without nitropack, or when a build
- *   was killed or took too long
+ * @throws {import('../verdict/outcome.js').Broken | Undecided | import('../observe/shortage.js').Shortage}  Broken without a program;
+ *   Undecided without nitropack, or when a build was killed or took too long; Shortage when it ran out of open files, for example
  */
 export async function buildNitro(
   start,
@@ -184,6 +185,8 @@ function linkPackages(packages, link) {
 async function outcomeOf(program, folder) {
   const fate = await program.ended(DEADLINE_MS).finally(() => program.stop());
   const output = program.output().replaceAll(`${folder}/`, '');
+  const shortage = fate?.code !== 0 && shortageIn(output);
+  if (shortage) throw shortage;
   if (typeof fate?.code === 'number') return { code: fate.code, output };
   throw new Undecided({
     got: fate
