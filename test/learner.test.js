@@ -54,13 +54,13 @@ function makeLearner() {
   const measured = [];
   return {
     ...{ asked, predictions, measured },
-    where: () => ({
+    progress: () => ({
       ...{ current: second.key, passed: { [lessons[0].key]: {} }, predictions, measured },
     }),
     check: (/** @type {any} */ lesson) => void asked.push(lesson.key),
     predict: (/** @type {string} */ key, /** @type {number} */ value) =>
       void (predictions[key] = value),
-    before: () => ({}),
+    earlierVerdicts: () => ({}),
     lastVerdict: () => undefined,
     followVerdicts: () => ({ close() {} }),
     shownHints: () => ({ name: 'Task 1', shown: [], of: 3 }),

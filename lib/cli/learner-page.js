@@ -96,7 +96,7 @@ function isolated(page, io) {
 /** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').PageActions>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
-    where() {
+    progress() {
       const progress = readProgress(io);
       const { passed, predictions } = progress;
       const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
@@ -109,7 +109,7 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
     predict(key, value) {
       updateProgress(io, (progress) => setPrediction(progress, key, value));
     },
-    before: (key) => lessonHistory(readHistory(io), key).verdicts,
+    earlierVerdicts: (key) => lessonHistory(readHistory(io), key).verdicts,
     lastVerdict: (key) => readVerdict(io, key),
     followVerdicts: (onChange) => watchVerdicts(io, onChange),
     shownHints: (lesson) => shownHints(lesson, io),

@@ -6,12 +6,12 @@
  * @typedef {Own & import('./page-actions.js').PageActions} Learner  what the page needs of the command that serves it
  *
  * @typedef {object} Own
- * @property {() => Where} where
+ * @property {() => Progress} progress
  * @property {(lesson: Lesson) => void} check  as a save does
  * @property {(key: string, value: number) => void} predict
  * @property {(lesson: Lesson) => Hints} showHint  shows one more hint for the open task
  * @property {(lesson: Lesson) => Hints} shownHints  the hints shown for it
- * @property {(key: string) => Record<string, string>} before  the last verdict on each promise of a lesson
+ * @property {(key: string) => Record<string, string>} earlierVerdicts  the last verdict on each promise of a lesson
  * @property {(key: string) => (import('./check-records.js').SavedVerdict & { pid: number }) | undefined} lastVerdict  on a
  *   lesson, by any process
  * @property {(onChange: () => void) => { close: () => void }} followVerdicts  calls it when there may be a new one
@@ -24,7 +24,7 @@
  * @typedef {{ isUp: boolean, isHeard: boolean, ballot: import('../board/votes.js').OwnBallot | null }} Hand  on the board of a
  *   class; isHeard: does the board know this learner? ballot: the open vote
  *
- * @typedef {object} Where  the learner is, by keys of lessons
+ * @typedef {object} Progress  of the learner, by keys of lessons
  * @property {string} current @property {Record<string, { at?: string }>} passed @property {Record<string, number>} predictions
  * @property {string[]} measured  too late to predict
  * @property {Record<string, { value: number, low?: number, high?: number }>} [solutions]  measured on this machine
@@ -92,9 +92,9 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
 
 /** All that a page about a lesson shows besides its text. */
 function pageState(/** @type {string} */ key, { learner, state, activity }) {
-  const { passed, ...where } = learner.where();
+  const { passed, ...progress } = learner.progress();
   return {
-    ...{ hand: learner.hand?.snapshot(), ...where, passed: Object.keys(passed) },
+    ...{ hand: learner.hand?.snapshot(), ...progress, passed: Object.keys(passed) },
     ...{ check: state.snapshot(key), newest: state.newest(), activity: activity.snapshot() },
   };
 }

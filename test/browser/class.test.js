@@ -39,10 +39,10 @@ function learnerWith(/** @type {import('../../lib/learner/serve.js').Learner['ha
       showHint: shownHints,
       check() {},
       predict() {},
-      before: () => ({}),
+      earlierVerdicts: () => ({}),
       lastVerdict() {},
     },
-    where: () => ({ current: third.key, passed: {}, predictions: {}, measured: [] }),
+    progress: () => ({ current: third.key, passed: {}, predictions: {}, measured: [] }),
     followVerdicts: () => ({ close() {} }),
   });
 }
