@@ -19,14 +19,15 @@ const RATES = {
 export const json = express.json({ limit: MOST_BYTES });
 
 /**
- * The body of a request without the code, or without a seat, isn't read.
  * @typedef {object} Joined
  * @property {import('./class-roster.js').Roster} roster @property {import('./class-roster.js').Subject[]} subjects
  * @property {import('./votes.js').Votes} votes
  * @property {() => void} onChange  the board shows something else now
- *
- * @param {Joined & { code: string, now: () => number }} options  now: in ms
- * @returns {import('express').Router}
+ */
+
+/**
+ * The body of a request without the code, or without a seat, isn't read.
+ * @param {Joined & { code: string, now: () => number }} options  now: in ms @returns {import('express').Router}
  */
 export function joinRoutes({ code, now, ...joined }) {
   const limits = createLimits(now);
