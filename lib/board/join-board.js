@@ -2,17 +2,14 @@
  * A learner's machine on the board of a class: takes a seat, reports where the learner is, repeats that every few seconds, and
  * leaves. A board that can't be reached is mentioned once and tried again quietly: nothing waits for it.
  */
-import { createRequester } from './ask-board.js';
-import { parseName } from './learner-names.js';
+import { createRequests } from './ask-board.js';
 import { ownBallotOf } from './votes.js';
 
 /** @typedef {import('./reports.js').Report} Report */
 /** @typedef {import('./votes.js').OwnBallot} OwnBallot */
 
 const BEAT_MS = 3_000; // the delay until the learner's page shows a vote that opens
-const LEAVE_MS = 1_000;
 const FINAL = [400, 403, 404]; // asking again won't change these
-const SEAT = /^[\w-]{1,100}$/;
 
 /**
  * @param {object} options
@@ -46,7 +43,7 @@ class Member {
     this.say = say;
     this.onChange = onChange;
     this.#report = report;
-    this.requests = createRequester(url, waitMs);
+    this.board = createRequests(url, waitMs);
     this.beat = setInterval(() => this.#send(), beatMs).unref();
     this.#send();
   }
@@ -77,7 +74,7 @@ class Member {
    */
   async vote({ name, question, option }) {
     const choice = { name, question, option };
-    const { status, text } = await this.#ask('POST', 'vote', choice).catch(() => ({
+    const { status, text } = await this.board.vote(this.#seat, choice).catch(() => ({
       ...{ status: 0, text: `The board at ${this.url} cannot be reached.` },
     }));
     if (status !== 204) return text || 'The board did not take it.';
@@ -90,9 +87,9 @@ class Member {
   async close() {
     clearInterval(this.beat);
     this.#isOver = true;
-    this.requests.stop();
+    this.board.stop();
     await this.#sending;
-    if (this.#seat) await this.#ask('DELETE', 'seat', undefined, LEAVE_MS).catch(() => {});
+    if (this.#seat) await this.board.leave(this.#seat).catch(() => {});
   }
 
   /** Sends one report at a time; later changes wait together for the next. */
@@ -119,14 +116,11 @@ class Member {
 
   async #takeSeat() {
     const { url, code, name } = this;
-    const headers = { 'x-forkshop-code': code };
-    const { status, text } = await this.requests.ask('POST', 'seats', headers, { name });
-    if (status === 201) {
-      const given = JSON.parse(text);
-      if (typeof given.seat !== 'string' || !SEAT.test(given.seat)) throw new Error(text);
+    const { status, text, given } = await this.board.join(code, name);
+    if (given) {
       this.#seat = given.seat;
       this.onChange();
-      this.#sayOnce(`You are on the board at ${url} as ${parseName(given.name) ?? name}.`);
+      this.#sayOnce(`You are on the board at ${url} as ${given.name ?? name}.`);
       return true;
     }
     this.#sayOnce(`You are not on the board: ${text} npm start goes on without it.`);
@@ -135,7 +129,7 @@ class Member {
   }
 
   async #putReport() {
-    const { status, text } = await this.#ask('PUT', 'seat', this.#report);
+    const { status, text } = await this.board.report(this.#seat, this.#report);
     if (status === 400) this.#sayOnce(`The board says: ${text}`);
     if (status === 410) this.#giveUp(text);
     if (status < 300) this.#takeBallot(status === 200 ? ownBallotOf(text) : null);
@@ -160,10 +154,5 @@ class Member {
   #sayOnce(/** @type {string} */ words) {
     if (!this.#said.has(words) && !this.#isOver) this.say(words);
     this.#said.add(words);
-  }
-
-  /** A request for its seat. @param {string} method @param {string} path @param {object} [body] @param {number} [limitMs] */
-  #ask(method, path, body, limitMs) {
-    return this.requests.ask(method, path, { 'x-forkshop-seat': this.#seat }, body, limitMs);
   }
 }
