@@ -1,10 +1,10 @@
-/** The board's page, as HTML; client/board.js fills in who is where. */
+/** The board's page as HTML; client/board.js fills in the class. */
 import { escapeHtml } from '../web/code.js';
-import { HEARD } from './class-roster.js';
+import { REPORT_IN_WORDS } from './reports.js';
 import { page } from '../web/page-shell.js';
 
 /**
- * @param {{ address: string, code: string, token: string }} where  to join; token: of what only this page may do
+ * @param {{ address: string, code: string, token: string }} where  to join; token: for requests that only this page may make
  * @returns {string}
  */
 export function boardPage({ address, code, token }) {
@@ -21,7 +21,7 @@ export function boardPage({ address, code, token }) {
 <p id="freed" role="status"></p><div></div></details>
 <noscript><p>This page needs JavaScript.</p></noscript>
 </main>
-<footer><p>✔ passed, ✖ failing, ? undecided, … checking, · reading</p><p>Heard from each machine: ${HEARD}. No file leaves a machine, and when the board is stopped all is forgotten.</p></footer>`;
+<footer><p>✔ passed, ✖ failing, ? undecided, … checking, · reading</p><p>Heard from each machine: ${REPORT_IN_WORDS}. No file leaves a machine, and when the board is stopped all is forgotten.</p></footer>`;
   return page(
     'The class · Forkshop',
     { token },
