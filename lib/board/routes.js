@@ -81,7 +81,7 @@ const takeSeat =
     if (!limits.joins.take(from))
       return refuse(response, 429, 'Too many have joined from your address. Wait a minute.');
     if (roster.isClosed(from))
-      return refuse(response, 429, 'The instructor lets nobody join from your address just now.');
+      return refuse(response, 429, 'The instructor has closed the board to your address for now.');
     const seat = roster.join(name, from);
     if (!seat) return refuse(response, 503, 'The board is full.');
     onChange();

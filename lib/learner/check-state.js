@@ -22,7 +22,7 @@ import { createRunningPrograms } from './running-programs.js';
  * @typedef {object} Store
  * @property {Map<string, any>} checks  the last one of each lesson, by its key
  * @property {any} newest  the newest of them
- * @property {any} previous  the one that the newest has replaced
+ * @property {any} previous  the check that the newest replaced
  * @property {ReturnType<typeof createRunningPrograms>} programs  of the newest
  * @property {Set<object>} busy  programs that have a `doing` and have not stopped
  * @property {string} [root] @property {() => void} onChange

@@ -72,9 +72,9 @@ function silencesOf(/** @type {Event[]} */ events) {
       turn(pid, t);
       turned.set(pid, t);
     } else if (what === 'exit' || what === 'worker-exit') {
-      const who = what === 'exit' ? pid : workerPid;
-      turn(who, t);
-      turned.delete(who);
+      const exited = what === 'exit' ? pid : workerPid;
+      turn(exited, t);
+      turned.delete(exited);
     }
   }
   return found;

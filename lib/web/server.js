@@ -120,7 +120,10 @@ function listen(server, { host, port, another }) {
   const explanations = {
     EADDRINUSE: () => new UsageError(`Port ${port} is taken.`, another(port)),
     EADDRNOTAVAIL: () =>
-      new UsageError(`This machine does not have the address ${host}.`, 'Name one that it has.'),
+      new UsageError(
+        `This machine does not have the address ${host}.`,
+        'Name an address that it has.',
+      ),
   };
   return new Promise((resolve, reject) => {
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) =>
