@@ -1,10 +1,10 @@
 /** The deck on the wall: reveal.js, the focus of code, the demos, and the line to the speaker's window. */
 // @ts-expect-error served from the package's own folder
 import Reveal from '../../reveal/reveal.mjs';
-import { createDemo, listenForRecording } from './demo.js';
+import { Demo, listenForRecording } from './demo.js';
 import { all, isTaken } from '../../web/client/elements.js';
 import { focusLines } from './steps.js';
-import { connectWall } from './wall-line.js';
+import { WallLine } from './wall-line.js';
 
 const S_KEY = 83; // the speaker's window
 const [SPACE, PAGE_DOWN, RIGHT] = [32, 34, 39];
@@ -36,8 +36,8 @@ const deck = new Reveal(wall, {
 
 await deck.initialize();
 wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
-for (const figure of all('figure.demo')) demos.set(figure, createDemo(figure));
-const wallLine = connectWall(deck, forward);
+for (const figure of all('figure.demo')) demos.set(figure, new Demo(figure));
+const wallLine = new WallLine(deck, forward);
 deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
   settle();
@@ -101,5 +101,5 @@ function renew(shown, fresh) {
   shown.dataset.source = fresh.innerHTML;
   for (const [figure] of before) demos.delete(figure);
   shown.replaceChildren(...fresh.childNodes);
-  for (const figure of all('figure.demo', shown)) demos.set(figure, createDemo(figure));
+  for (const figure of all('figure.demo', shown)) demos.set(figure, new Demo(figure));
 }

@@ -77,68 +77,75 @@ function showPoint(point, stage, words, { clientX, clientY }) {
 /**
  * One showing, from the first message to the last.
  * @param {Parts} parts
- * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it nothing is drawn before finish()
+ * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it the scene draws only on
+ *   draw() and finish()
  */
 export function createScene(parts, { nowMs, slower = 1 } = {}) {
-  const { figure, status, badge, drawing, numbers, details, table, xray } = parts;
-  let timer;
-  let isOver = false;
+  const { xray } = parts;
+  const begin = () => clear(parts, slower);
   begin();
+  const leave = nowMs ? drawRepeatedly(parts, nowMs) : () => {};
+  return {
+    begin,
+    take: (/** @type {any} */ message) => showMessage(parts, message, slower),
+    draw: (/** @type {number} */ ms) => xray.draw(ms),
+    /** Stops the frames; the drawing stays. */
+    leave,
+    finish() {
+      leave();
+      showWhole(parts);
+    },
+  };
+}
 
-  function begin() {
-    xray.forget();
-    numbers.replaceChildren();
-    figure.classList.remove('in-doubt');
-    details.hidden = true;
-    badge.classList.remove('warns');
-    delete figure.dataset.was;
-    figure.dataset.seen = ''; // before that the question is what the slide shows
-    showVote(figure);
-    badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
-  }
+function clear(/** @type {Parts} */ { figure, xray, numbers, details, badge }, slower) {
+  xray.forget();
+  numbers.replaceChildren();
+  figure.classList.remove('in-doubt');
+  details.hidden = true;
+  badge.classList.remove('warns');
+  delete figure.dataset.was;
+  figure.dataset.seen = ''; // until then the slide shows the demo's question
+  showVote(figure);
+  badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
+}
 
-  function frame() {
-    if (isOver) return;
+/** @param {Parts} parts  @param {() => number} nowMs  @returns {() => void}  stops it */
+function drawRepeatedly({ drawing, xray }, nowMs) {
+  let timer;
+  const frame = () => {
     const sinceMs = performance.now();
     if (!drawing.hidden) xray.draw(nowMs());
     const tookMs = performance.now() - sinceMs;
-    timer = setTimeout(frame, Math.max(FRAME_MS, SHARE * tookMs)); // frames are left out, never time
-  }
-  if (nowMs) frame();
-
-  const scene = {
-    begin,
-    take(message) {
-      xray.take(message);
-      if (message.events) drawing.hidden = false;
-      if (message.recorded) badge.textContent = recordedWords(message.recorded, slower);
-      if (message.say) status.textContent = message.say;
-      if (message.measurement)
-        put(numbers, message.measurement.name, measurementOf(message.measurement));
-      if (message.chart && message.chart.t === undefined)
-        put(numbers, message.chart.name, chartOf(message.chart));
-      if (message.doubt) warn(parts, message.doubt);
-      if (message.end?.error) status.textContent = message.end.error;
-      if (message.end?.error) figure.classList.add('in-doubt');
-      if (message.end && !message.end.error) figure.dataset.was = '';
-    },
-    /** Draws the moment. */
-    draw: (/** @type {number} */ ms) => xray.draw(ms),
-    /** No more frames; what is drawn stays. */
-    leave() {
-      isOver = true;
-      clearTimeout(timer);
-    },
-    finish() {
-      scene.leave();
-      showVote(figure);
-      if (drawing.hidden) return;
-      xray.draw();
-      table.replaceChildren(...tableOf(xray.rows()));
-      details.hidden = xray.rows().length === 0;
-    },
+    timer = setTimeout(frame, Math.max(FRAME_MS, SHARE * tookMs));
   };
-  return scene;
+  frame();
+  return () => clearTimeout(timer);
+}
+
+function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slower) {
+  const { figure, status, badge, drawing, numbers, xray } = parts;
+  const { events, recorded, say, measurement, chart, doubt, end } = message;
+  xray.take(message);
+  if (events) drawing.hidden = false;
+  if (recorded) badge.textContent = recordedWords(recorded, slower);
+  if (say) status.textContent = say;
+  if (measurement) put(numbers, measurement.name, measurementOf(measurement));
+  if (chart && chart.t === undefined) put(numbers, chart.name, chartOf(chart));
+  if (doubt) warn(parts, doubt);
+  if (end?.error) {
+    status.textContent = end.error;
+    figure.classList.add('in-doubt');
+  } else if (end) figure.dataset.was = '';
+}
+
+/** The end of a showing: the result beside the vote, the whole drawing, and its table. */
+function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details }) {
+  showVote(figure);
+  if (drawing.hidden) return;
+  xray.draw();
+  table.replaceChildren(...tableOf(xray.rows()));
+  details.hidden = xray.rows().length === 0;
 }
 
 /** What was shown may be wrong, or cannot be shown: the recording is offered. @param {Parts} parts @param {string} words */

@@ -1,4 +1,4 @@
-/** What the speaker has the wall show the class: a countdown, its votes, and how far it has come. */
+/** The speaker's desk for the class: the countdown, and the hands raised in a vote. */
 import { all, make } from '../../web/client/elements.js';
 import { stopwatch } from './pace.js';
 import { remember } from './remember.js';
@@ -6,111 +6,132 @@ import { countsOf, voteOn } from './vote.js';
 
 const MINUTE_MS = 60_000;
 const BREAK_MINUTES = 15;
+const MOST_HANDS = 999;
 const place = (id) => document.getElementById(id);
 
-/**
- * @param {{ breakMinutes: () => number | undefined, onChange: () => void }} options
- *   breakMinutes: of the next break of the plan
- */
-export function createClassroom({ breakMinutes, onChange }) {
-  /** @type {{ hands: Record<string, (number | null)[]>, countdown: null | { endsMs: number, kind: string, id: string } }} */
-  const first = { hands: {}, countdown: null };
-  const { value: state, save } = remember(sessionStorage, 'forkshop-class', first);
-  const minutes = /** @type {HTMLInputElement} */ (place('minutes'));
-  let id = '';
-  /** @type {import('./class-line.js').Told} */
-  let told = {};
+export class ClassDesk {
+  /** @type {{ hands: Record<string, (number | null)[]>, countdown: import('./countdown.js').Countdown | null }} */
+  #state;
+  #save;
+  #minutes = /** @type {HTMLInputElement} */ (place('minutes'));
+  #slideId = '';
+  /** What the board counts. @type {import('./class-line.js').Told} */
+  #told = {};
+  #breakMinutes;
+  #onChange;
 
-  place('turn').addEventListener('click', () => begin('turn'));
-  place('break').addEventListener('click', () => begin('break'));
-  place('more').addEventListener('click', () => {
-    const { countdown } = state;
-    state.countdown = { ...countdown, endsMs: Math.max(countdown.endsMs, Date.now()) + MINUTE_MS };
-    changed();
-  });
-  place('end').addEventListener('click', () => {
-    state.countdown = null;
-    changed();
-  });
-
-  function begin(kind) {
-    if (!minutes.checkValidity() || minutes.value === '') return void minutes.reportValidity();
-    state.countdown = { endsMs: Date.now() + Number(minutes.value) * MINUTE_MS, kind, id };
-    changed();
+  /**
+   * @param {{ breakMinutes: () => number | undefined, onChange: () => void }} options
+   *   breakMinutes: of the plan's next break
+   */
+  constructor({ breakMinutes, onChange }) {
+    this.#breakMinutes = breakMinutes;
+    this.#onChange = onChange;
+    const first = { hands: {}, countdown: null };
+    const { value, save } = remember(sessionStorage, 'forkshop-class', first);
+    this.#state = value;
+    this.#save = save;
+    const actions = {
+      turn: () => this.#startCountdown('turn'),
+      break: () => this.#startCountdown('break'),
+      more: () => this.#addMinute(),
+      end: () => this.#setCountdown(null),
+    };
+    for (const [id, act] of Object.entries(actions)) place(id).addEventListener('click', act);
   }
 
-  function changed() {
-    save();
-    onChange();
-    tick();
+  /** @returns {import('./wall-line.js').Wish} */
+  wish() {
+    const { hands, countdown } = this.#state;
+    const { here, tasks, votes } = this.#told;
+    return { hands: countsOf(hands, votes), countdown, progress: { here, tasks } };
   }
 
-  function tick() {
-    const { countdown } = state;
-    for (const name of ['more', 'end', 'left']) place(name).hidden = !countdown;
+  /** @param {import('./class-line.js').Told} told  what the board counts now */
+  tell(told) {
+    this.#told = told;
+    this.#showTaps();
+    this.#onChange();
+  }
+
+  /** @param {HTMLElement} slide  on the wall */
+  show(slide) {
+    if (slide.id === this.#slideId) return;
+    this.#slideId = slide.id;
+    const { kind, minutes } = slide.dataset;
+    this.#minutes.value = kind === 'do' ? minutes : String(this.#breakMinutes() ?? BREAK_MINUTES);
+    this.#askForHands(slide);
+  }
+
+  /** A step or a slide forward ends a break. */
+  goOn() {
+    if (this.#state.countdown?.kind === 'break') this.#setCountdown(null);
+  }
+
+  tick() {
+    const { countdown } = this.#state;
+    for (const id of ['more', 'end', 'left']) place(id).hidden = !countdown;
     if (countdown)
       place('left').textContent = stopwatch(Math.max(0, countdown.endsMs - Date.now()));
   }
 
-  /** A field for each box of the vote, in its rows; a count of taps stands there until another is typed. */
-  function askForHands(/** @type {HTMLElement} */ slide) {
-    const vote = voteOn(slide, id);
+  #startCountdown(/** @type {string} */ kind) {
+    const { value } = this.#minutes;
+    if (!this.#minutes.checkValidity() || value === '') return void this.#minutes.reportValidity();
+    const endsMs = Date.now() + Number(value) * MINUTE_MS;
+    this.#setCountdown({ endsMs, kind, id: this.#slideId });
+  }
+
+  #addMinute() {
+    const { countdown } = this.#state;
+    const endsMs = Math.max(countdown.endsMs, Date.now()) + MINUTE_MS;
+    this.#setCountdown({ ...countdown, endsMs });
+  }
+
+  #setCountdown(/** @type {import('./countdown.js').Countdown | null} */ countdown) {
+    this.#state.countdown = countdown;
+    this.#changed();
+  }
+
+  #changed() {
+    this.#save();
+    this.#onChange();
+    this.tick();
+  }
+
+  /** Makes a field for each box of the vote, in its rows. */
+  #askForHands(/** @type {HTMLElement} */ slide) {
+    const vote = voteOn(slide, this.#slideId);
     place('hands').hidden = !vote;
     if (!vote) return;
-    const { name, questions } = vote;
-    const counts = (state.hands[name] ??= []);
+    const counts = (this.#state.hands[vote.name] ??= []);
+    const changed = () => this.#changed();
     let box = -1;
-    const rows = questions.map(({ options }) => {
+    const rows = vote.questions.map(({ options }) => {
       const row = make('p', {});
       row.append(...options.map((label) => labelled(label, fieldOf(counts, (box += 1), changed))));
       return row;
     });
     place('boxes').replaceChildren(...rows);
-    place('boxes').dataset.name = name;
-    showTaps();
+    place('boxes').dataset.name = vote.name;
+    this.#showTaps();
   }
 
-  function showTaps() {
-    const taps = told.votes?.[place('boxes').dataset.name ?? ''] ?? [];
+  /** A field shows the count of taps until the speaker types another. */
+  #showTaps() {
+    const taps = this.#told.votes?.[place('boxes').dataset.name ?? ''] ?? [];
     for (const [box, field] of all('input', place('boxes')).entries())
       /** @type {HTMLInputElement} */ (field).placeholder = String(taps[box] ?? '');
   }
-
-  return {
-    tick,
-    wish: () => {
-      const { here, tasks } = told;
-      const hands = countsOf(state.hands, told.votes);
-      return { hands, countdown: state.countdown, progress: { here, tasks } };
-    },
-    /** @param {import('./class-line.js').Told} fresh  what the board counts now */
-    tell(fresh) {
-      told = fresh;
-      showTaps();
-      onChange();
-    },
-    /** @param {HTMLElement} slide  the one that is shown */
-    show(slide) {
-      if (slide.id === id) return;
-      id = slide.id;
-      const isExercise = slide.dataset.kind === 'do';
-      minutes.value = isExercise ? slide.dataset.minutes : String(breakMinutes() ?? BREAK_MINUTES);
-      askForHands(slide);
-    },
-    /** A step or a slide further: a break is over. */
-    goOn() {
-      if (state.countdown?.kind === 'break') place('end').click();
-    },
-  };
 }
 
 /** @param {(number | null)[]} counts  @param {number} box  @param {() => void} onChange */
 function fieldOf(counts, box, onChange) {
   const value = String(counts[box] ?? '');
-  const field = make('input', { type: 'number', min: '0', max: '999', value });
+  const field = make('input', { type: 'number', min: '0', max: String(MOST_HANDS), value });
   field.addEventListener('input', () => {
     const number = Math.floor(Number(field.value));
-    counts[box] = field.value !== '' && number >= 0 && number <= 999 ? number : null;
+    counts[box] = field.value !== '' && number >= 0 && number <= MOST_HANDS ? number : null;
     onChange();
   });
   return field;

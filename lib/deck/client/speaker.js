@@ -5,11 +5,11 @@
 import { connectBoard } from './class-line.js';
 import { createFinder } from './slide-finder.js';
 import { all, isTaken, letGo, make } from '../../web/client/elements.js';
-import { createClassroom } from './speaker-class.js';
-import { createClock } from './speaker-clock.js';
+import { ClassDesk } from './speaker-class.js';
+import { SpeakerClock } from './speaker-clock.js';
 import { showStill, still } from './mirror.js';
 import { createNotes } from './speaker-notes.js';
-import { createPreflight } from './speaker-preflight.js';
+import { createPreflight } from './preflight.js';
 import { showSteps } from './steps.js';
 import { voteOn } from './vote.js';
 import { WALL_LOCK } from './wall-line.js';
@@ -31,9 +31,9 @@ let slides = all('#slides > section');
 let picture = { id: '', html: '' };
 let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
-const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
-const clock = createClock({ day, plan, first: slides[0].id });
-const board = connectBoard({ isStatic, onTold: classroom.tell });
+const classDesk = new ClassDesk({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
+const clock = new SpeakerClock({ day, plan, first: slides[0].id });
+const board = connectBoard({ isStatic, onTold: (told) => classDesk.tell(told) });
 const notes = createNotes(place('talk'));
 const preflight = createPreflight(place('talk'), { isStatic });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
@@ -58,7 +58,7 @@ new ResizeObserver(scaleViews).observe(place('now'));
 scaleViews();
 clock.begin();
 tell({ hello: true });
-setInterval(() => (clock.tick(), classroom.tick()), TICK_MS);
+setInterval(() => (clock.tick(), classDesk.tick()), TICK_MS);
 if (!isStatic) followChanges();
 
 function press(name, act) {
@@ -82,14 +82,14 @@ function onKey(/** @type {KeyboardEvent} */ event) {
 
 /** What the wall has to show; told again whenever it may have forgotten. */
 function wish() {
-  tell({ wish: classroom.wish() });
+  tell({ wish: classDesk.wish() });
 }
 
 function hear(told) {
   if (told.plan !== plan && !isStatic) return tell({ plan }); // the plan is chosen here
   const isNew = !place('alone').hidden;
   const isOther = told.id !== now.id || told.step !== now.step;
-  if (isOther && !isNew) classroom.goOn();
+  if (isOther && !isNew) classDesk.goOn();
   now = told;
   place('alone').hidden = true;
   show();
@@ -122,7 +122,7 @@ function show() {
   notes.show(slide.querySelector('.notes').innerHTML, step);
   preflight.tell(slide, index === 0).then(notes.fit);
   showDemo();
-  classroom.show(slide);
+  classDesk.show(slide);
   openVote(slide);
   clock.show(slide.id, Number(slide.dataset.minutes));
 }
