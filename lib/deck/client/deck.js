@@ -55,7 +55,7 @@ function forward() {
   const slide = deck.getCurrentSlide();
   const isWhole = !slide.querySelector('.fragment:not(.visible)');
   const waiting = [...demos.values()].find(
-    ({ figure, isUntouched }) => slide.contains(figure) && isUntouched(),
+    (demo) => slide.contains(demo.figure) && demo.isUntouched(),
   );
   if (isWhole && waiting) waiting.toggle();
   else deck.next();
