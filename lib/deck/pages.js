@@ -7,21 +7,23 @@ import { kindOf } from './timetable.js';
 /** @typedef {import('./read-deck.js').Chapter} Chapter */
 /** @typedef {import('../web/page-shell.js').Setting} Setting */
 
+/** @typedef {Setting & { board?: { address: string, code: string } }} ClassSetting  board: of the class, which learners may join */
+
 /**
  * @param {Chapter[]} chapters
- * @param {Setting} setting
+ * @param {ClassSetting} setting
  */
 export function deckPage(chapters, setting) {
   return page('Forkshop', setting, {
     styles: ['reveal/reset.css', 'reveal/reveal.css', 'web/client/theme.css'],
     script: 'deck/client/deck.js',
-    body: `<main class="reveal"><div class="slides">\n${sections(chapters)}\n</div></main>`,
+    body: `<main class="reveal"><div class="slides">\n${sections(withJoin(chapters, setting))}\n</div></main>`,
   });
 }
 
 /**
  * @param {Chapter[]} chapters  of the setting's plan, if it has one
- * @param {Setting} setting
+ * @param {ClassSetting} setting
  */
 export function speakerPage(chapters, setting) {
   const { plan = '', isStatic } = setting;
@@ -37,7 +39,7 @@ export function speakerPage(chapters, setting) {
     styles: ['web/client/theme.css', 'deck/client/speaker.css'],
     script: 'deck/client/speaker.js',
     body:
-      `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(chapters)}</div>\n` +
+      `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(withJoin(chapters, setting))}</div>\n` +
       `<script type="application/json" id="day">${asData(items)}</script>`,
   });
 }
@@ -97,6 +99,19 @@ export function classOf(slide) {
   const moments = { opening: isOpener, turn: isTurn, vote: isVote, measured: isMeasured };
   const [moment = ''] = Object.entries(moments).flatMap(([name, is]) => (is ? ` ${name}` : []));
   return `slide${isLarge ? ' large' : ''}${moment}`;
+}
+
+/** The first and the last slide say how to join the board of the class. @returns {Chapter[]} */
+function withJoin(/** @type {Chapter[]} */ chapters, /** @type {ClassSetting} */ { board }) {
+  if (!board) return chapters;
+  const command = `npm start -- --join ${board.address} ${board.code}`;
+  const join = `<p class="join">Join the board: <code>${escapeHtml(command)}</code></p>\n`;
+  const all = chapters.flatMap(({ slides }) => slides);
+  const ends = [all[0], all.at(-1)];
+  return chapters.map(({ slides, ...chapter }) => ({
+    ...chapter,
+    slides: slides.map((one) => (ends.includes(one) ? { ...one, html: one.html + join } : one)),
+  }));
 }
 
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {

@@ -34,7 +34,7 @@ export async function serveDeck({ root, port = 0, plan, board }) {
     port,
     another: (taken) => `Choose another: npm run slides -- --port ${taken + 1}`,
     mount: (app, token) => {
-      mountDeck(app, { root, plan, token, performances });
+      mountDeck(app, { root, plan, token, board, performances });
       mountClass(app, { token, board, speakers });
     },
   });
@@ -49,7 +49,7 @@ export async function serveDeck({ root, port = 0, plan, board }) {
   };
 }
 
-function mountDeck(app, { root, plan, token, performances }) {
+function mountDeck(app, { root, plan, token, board, performances }) {
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
   app.get('/recordings/:name.json', (request, response, next) => {
     const recording = findRecording(root, request.params.name);
@@ -62,7 +62,7 @@ function mountDeck(app, { root, plan, token, performances }) {
       send(response, () => {
         const wanted = String(query.plan ?? plan ?? '');
         const chapters = readDeck(root, wanted);
-        return make(chapters, { token, plan: wanted, query });
+        return make(chapters, { token, plan: wanted, query, board });
       }),
     );
   const recorded = (chapters) => ({ recordings: readRecordings(root, chapters) });
