@@ -1,28 +1,24 @@
 /**
- * Performs a demo: real programs under real load, and a stream of messages about them for the page.
- *
- * The messages, an object each: { events: [...] } of the timeline, without the beats; { asked: [...] } and
- * { answered: [...] } of the client, joined to the events by port; { silent: { pid, sinceMs } } when an event loop stalls, and
- * { turns: { pid, t } } when it turns again; { say }; { measurement }; { chart }; { origin: ms } before anything else; { doubt }
- * when a busy machine may have distorted the demo; { end: { error } } at the end. A killed process can't report its exit, so
- * it gets an `exit` event here, with its signal if that is known.
+ * Performs a demo, real programs under real load, and sends the page an object for each message: { origin: ms } first;
+ * { events: [...] } of the timeline, without beats; { asked } and { answered } of the client, joined to the events by port;
+ * { silent: { pid, sinceMs } } when an event loop stalls, and { turns: { pid, t } } when it turns again; { say };
+ * { measurement }; { chart }; { doubt } if a busy machine may have distorted the demo; { end: { error } } last.
  *
  * @typedef {object} Stage  what a demo works with
- * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & { as?: string, hosts?: Record<string, string> }) => Promise<import('../observe/program.js').Program>} launch
- *   file: a path from the root; as: the name of its lanes; hosts: the name of a primary, by the address at which it
- *   listens. Its ready() rejects if the program isn't ready, and the demo ends
+ * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & import('./watched-program.js').Names) => Promise<import('../observe/program.js').Program>} launch
+ *   file: a path from the root; the program's ready() rejects in place of returning false
  * @property {() => import('../measure/load.js').Load} load
  * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
  * @property {(key: string, place: string, only: string[]) => Promise<import('../check/run-check.js').CheckResult>} judge
- *   runs a lesson's check on the program in a folder: these promises, or all of them if there are none
+ *   runs a lesson's check on a folder; only: these promises, all if empty
  * @property {(text: string) => void} say  the sentence on the slide
- * @property {() => void} begin  starts the drawing: everything before was preparation
+ * @property {() => void} begin  starts the drawing, after preparations
  * @property {(measurement: object) => void} measured
  * @property {(chart: import('../verdict/terminal.js').Chart & { isOverTime?: boolean, most?: number }) => void} drawn
- *   isOverTime: it is sent repeatedly and drawn as a curve; most: the value of a full bar
- * @property {(act: () => void, everyMs: number) => () => void} repeat  until the demo is over, or the returned function is called
- * @property {AbortSignal} signal  aborts at the end of the demo, whatever its reason
+ *   isOverTime: sent repeatedly, it becomes a curve; most: the value of a full bar
+ * @property {(act: () => void, everyMs: number) => () => void} repeat  until the demo ends; returns a function that stops it
+ * @property {AbortSignal} signal  of the demo's end
  *
  * @typedef {object} Demo
  * @property {string} name
@@ -75,16 +71,11 @@ export async function perform(demo, { root, send: sendOn, signal }) {
 }
 
 /**
- * @typedef {object} Showing
- * @property {string} root
- * @property {import('../check/lab.js').Lab} lab
- * @property {(message: object) => void} send
- * @property {ReturnType<typeof stopper>} stop
- * @property {import('./watched-program.js').Watched[]} watched
- * @property {{ all: number, failed: number }} asked  its drawn requests
+ * @typedef {{ root: string, lab: import('../check/lab.js').Lab, send: (message: object) => void, stop: ReturnType<typeof stopper>,
+ *   watched: import('./watched-program.js').Watched[], asked: { all: number, failed: number } }} Showing  asked: drawn requests
  */
 
-/** @returns {Promise<string | undefined>}  why it failed, in words for the wall */
+/** @returns {Promise<string | undefined>}  why it failed, for the wall */
 async function playToEnd(/** @type {Demo} */ demo, /** @type {Showing} */ showing) {
   const { send, stop, watched, asked } = showing;
   const stage = stageOf(showing);
@@ -101,7 +92,6 @@ async function playToEnd(/** @type {Demo} */ demo, /** @type {Showing} */ showin
   }
 }
 
-/** Ends its programs, and sends the last messages. */
 async function close(/** @type {Showing} */ { lab, send, watched }, { error, isCrowded }) {
   const ownWork = watched.map(({ program }) => program.ownWork()).find(Boolean);
   const left = await lab.close();
@@ -111,7 +101,7 @@ async function close(/** @type {Showing} */ { lab, send, watched }, { error, isC
   send({ end: { error } });
 }
 
-/** A fault in words for the wall; the details of an unexpected one are for the terminal. */
+/** A fault in words for the wall; an unexpected one goes to the terminal as well. */
 function wordsOf(/** @type {any} */ fault) {
   if (fault instanceof Stopped) return fault.message;
   if (fault?.story) return [fault.story.got, fault.story.try].filter(Boolean).join(' To fix it: ');
@@ -155,7 +145,7 @@ async function launch(file, /** @type {any} */ { as, hosts, ...options } = {}, {
   return program;
 }
 
-/** A drawing of a program that isn't ready would be false. @returns {never} */
+/** @returns {never} */
 function notReady(file, listeners) {
   throw new Undecided({
     got: `${file} was to have ${listeners} that listen, and has fewer.`,
@@ -194,7 +184,7 @@ function stopper(/** @type {AbortSignal} */ signal) {
   return { signal: end.signal, stopped, release };
 }
 
-/** The signal stops it: a demo that was stopped may never get to do so. */
+/** The signal stops it, because a stopped demo may never do so. */
 function repeat(act, everyMs, /** @type {AbortSignal} */ signal) {
   const timer = setInterval(act, everyMs);
   const stop = () => clearInterval(timer);

@@ -6,12 +6,12 @@ import { SILENT_MS, pickDrawnFields } from '../web/pick-drawn-fields.js';
 const LOOKS_WITHOUT = 2; // a parent that sees its child exit reports it sooner, with more detail
 
 /**
+ * @typedef {{ as?: string, hosts?: Record<string, string> }} Names  as: of a program's lanes; hosts: of primaries, by the address
+ *   at which each listens
  * @typedef {ReturnType<typeof watchProgram>} Watched
- *
- * @param {import('../observe/program.js').Program} program  its kill() is wrapped, to know which signals it was sent
- * @param {{ as?: string, hosts?: Record<string, string> }} names  as: of its lanes; hosts: the name of a primary, by the
- *   address at which it listens
  */
+
+/** @param {import('../observe/program.js').Program} program  its kill() is wrapped, to note the signals  @param {Names} names */
 export function watchProgram(program, { as, hosts = {} }) {
   /** @type {Map<number, { t: number, signal: string }>} */
   const killed = new Map();
@@ -22,13 +22,12 @@ export function watchProgram(program, { as, hosts = {} }) {
   };
   return {
     ...{ program, as, hosts, killed },
-    /** How many of its events have been sent. */
-    sent: 0,
-    /** The names that hosts has given to primaries, in order. @type {string[]} */
+    sentEvents: 0,
+    /** Names of primaries that have listened. @type {string[]} */
     given: [],
-    /** The processes whose event loop is silent. @type {Set<number>} */
+    /** Pids whose event loop is silent. @type {Set<number>} */
     silent: new Set(),
-    /** Processes that are gone while no event says so. @type {Map<number, { t: number, looks: number }>} */
+    /** By pid: exits that no event reports. @type {Map<number, { t: number, looks: number }>} */
     missed: new Map(),
     /** @type {Set<number>} */
     ended: new Set(),
@@ -37,15 +36,11 @@ export function watchProgram(program, { as, hosts = {} }) {
   };
 }
 
-/**
- * Sends what has happened since the last report.
- * @param {Watched} watched
- * @param {(message: object) => void} send
- */
+/** Sends the events since the last report. @param {Watched} watched  @param {(message: object) => void} send */
 export function report(watched, send) {
   const { program } = watched;
-  const events = /** @type {any[]} */ (program.events.slice(watched.sent));
-  watched.sent += events.length;
+  const events = /** @type {any[]} */ (program.events.slice(watched.sentEvents));
+  watched.sentEvents += events.length;
   for (const event of events) noteLife(event, watched);
   const drawn = events.filter(({ what }) => what !== 'beat').map((event) => draw(event, watched));
   if (drawn.length > 0) send({ events: drawn });
@@ -92,7 +87,7 @@ function reportExits(/** @type {Watched} */ watched, send) {
 function reportSilence(/** @type {Watched} */ { program, silent, ended, missed }, send) {
   const now = nowMs();
   for (const [pid, beatMs] of program.lastBeats) {
-    if (ended.has(pid) || missed.has(pid)) continue; // it has exited: that is no stall
+    if (ended.has(pid) || missed.has(pid)) continue; // an exit is no stall
     const isSilent = now - beatMs > SILENT_MS;
     if (isSilent && !silent.has(pid)) send({ silent: { pid, sinceMs: beatMs } });
     else if (!isSilent && silent.has(pid)) send({ turns: { pid, t: beatMs } });

@@ -2,12 +2,9 @@
 import { make } from '../../web/client/elements.js';
 import { stopwatch } from './pace.js';
 
-/**
- * @typedef {{ endsMs: number, kind: string, id: string }} Countdown  endsMs: since 1970; kind: 'turn', of an exercise, or
- *   'break'; id: of the slide on which the speaker started it
- */
+/** @typedef {{ endsMs: number, kind: string, id: string }} Countdown  kind: 'turn' or 'break'; id: of the slide where it began */
 
-/** @returns {{ show: (slide: HTMLElement, countdown: Countdown | null) => void }}  show: call it often */
+/** @returns {{ show: (slide: HTMLElement, countdown: Countdown | null) => void }}  show: call it several times a second */
 export function createCountdown() {
   const sign = make('div', { className: 'countdown', hidden: true });
   sign.setAttribute('role', 'timer');

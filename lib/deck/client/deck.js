@@ -1,4 +1,4 @@
-/** The deck on the wall: reveal.js, the focus of code, the demos, and the line to the speaker's window. */
+/** The deck on the wall: reveal.js, the steps of code, the demos, and the line to the speaker's window. */
 // @ts-expect-error served from the package's own folder
 import Reveal from '../../reveal/reveal.mjs';
 import { Demo, listenForRecording } from './demo.js';
@@ -61,18 +61,17 @@ function forward() {
   else deck.next();
 }
 
-/** Its window has the plan of this one. */
 function speakerAddress() {
   return isStatic ? 'speaker.html' : `speaker?plan=${document.body.dataset.plan}`;
 }
 
-/** After every step: the lines in focus, and word to the speaker's window. */
+/** To be called after every step. */
 function settle() {
   focusLines(deck.getCurrentSlide());
   wallLine.settle();
 }
 
-/** What an author saves is shown at once; the slide stays, and a demo that runs goes on. */
+/** Shows what an author saves, at once: the slide stays, and a running demo keeps running. */
 function followChanges() {
   const changes = new EventSource('/changes');
   changes.addEventListener('message', async () => {
@@ -93,7 +92,7 @@ function followChanges() {
   addEventListener('pagehide', () => changes.close());
 }
 
-/** Puts the new slide's parts in, unless they are the same, or a demo is running there. */
+/** Replaces a slide's content, unless it is the same or its demo is running. */
 function renew(shown, fresh) {
   const before = [...demos].filter(([figure]) => shown.contains(figure));
   if (before.some(([, demo]) => demo.isRunning())) return;

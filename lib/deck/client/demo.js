@@ -12,7 +12,7 @@ const DOUBLE_CLICK_MS = 400;
 const isStatic = 'static' in document.body.dataset;
 
 export class Demo {
-  /** What was shown last: each message with `at`, ms since the first. @type {any[]} */
+  /** The messages shown last, each with `at`, ms since the first. @type {any[]} */
   #messages = [];
   /** The messages of the last performance here that reached its end. @type {any[]} */
   #performance = [];
@@ -42,12 +42,10 @@ export class Demo {
     return this.#showing !== undefined;
   }
 
-  /** Neither the demo nor its recording has been started. */
   isUntouched() {
     return this.#startedMs === -Infinity;
   }
 
-  /** The Run button: starts the demo, or stops it. */
   toggle() {
     const isDoubleClick = performance.now() - this.#startedMs < DOUBLE_CLICK_MS;
     if (this.isRunning()) return isDoubleClick ? undefined : this.stop();
@@ -83,7 +81,6 @@ export class Demo {
     time.addEventListener('pointerup', () => time.blur()); // the keys turn slides again
   }
 
-  /** Shows the buttons that can be used now. */
   #offerButtons() {
     const { again, hold, recording, time } = this.#parts;
     const isDrawn = hasEvents(this.#messages);

@@ -1,8 +1,8 @@
-/** Where the messages of a demo come from: from the server while it performs, or from what is known of it. */
+/** The messages of a demo: live from the server, or from a recording, with a player for those. */
 const token = document.querySelector('meta[name=token]')?.getAttribute('content') ?? '';
 const TICK_MS = 33;
 
-/** Live: the server performs for as long as this request is open. */
+/** The messages of a live demo: the server performs it until the signal aborts this request. */
 export async function* performed(name, signal) {
   const response = await fetch(`/demos/${name}`, {
     method: 'POST',
@@ -21,7 +21,7 @@ export async function* performed(name, signal) {
   }
 }
 
-/** What was recorded of a demo. @returns {Promise<any[]>}  each with `at`, milliseconds from the first */
+/** @returns {Promise<any[]>}  the recorded messages, each with `at`, ms since the first */
 export async function recordingOf(name, signal) {
   const response = await fetch(`recordings/${name}.json`, { signal });
   if (!response.ok) throw new Error('It was not recorded.');
@@ -38,17 +38,13 @@ export class Playback {
   #atMs = 0;
   #takenCount = 0;
   #timer;
-  /** Where the timeline's time and the playback's last met. */
+  /** One moment, on the playback's clock and on the timeline's. */
   #origin = { at: 0, timelineMs: 0 };
 
   /**
    * @param {any[]} messages  each with `at`, ms since the first
-   * @param {object} stage
-   * @param {{ begin(): void, take(message: any): void, draw(ms: number): void, finish(): void }} stage.scene
-   * @param {number} [stage.slower]
-   * @param {boolean} [stage.isShown]  the scene has taken all messages already
-   * @param {(atMs: number) => void} stage.onTime
-   * @param {() => void} stage.onEnd
+   * @param {{ scene: ReturnType<typeof import('./scene.js').createScene>, slower?: number, isShown?: boolean,
+   *   onTime: (atMs: number) => void, onEnd: () => void }} stage  isShown: the scene has taken all messages already
    */
   constructor(messages, { slower = 1, isShown = false, ...stage }) {
     this.#messages = messages;

@@ -4,7 +4,7 @@
  */
 import { all, make } from '../../web/client/elements.js';
 
-/** @returns {Promise<any>}  as the server's preflightForPage() has it; undefined when the server is away */
+/** @returns {Promise<any>}  from preflightForPage(); undefined while the server is away */
 async function askPreflight() {
   const response = await fetch('/preflight').catch(() => undefined);
   return response?.ok ? response.json() : undefined;
@@ -16,10 +16,7 @@ export async function obstacleTo(name) {
   return found?.obstacles[name] ?? found?.unprepared[name];
 }
 
-/**
- * @param {HTMLElement} talk  the notes
- * @param {{ isStatic: boolean }} page  isStatic: no demo is performed from here
- */
+/** @param {HTMLElement} talk  the notes  @param {{ isStatic: boolean }} page */
 export function createPreflight(talk, { isStatic }) {
   let shownId = '';
   return {

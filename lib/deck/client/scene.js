@@ -1,4 +1,4 @@
-/** What a demo draws on, and one showing of it: the X-ray, the numbers, what is said. */
+/** The stage of a demo on its slide, and a showing on it: the X-ray, the numbers, the sentence. */
 import { showVote } from './ballot.js';
 import { createBeside } from './beside-recording.js';
 import { chartOf, measurementOf, put, tableOf } from '../../web/client/charts.js';
@@ -6,13 +6,13 @@ import { make } from '../../web/client/elements.js';
 import { createXray } from '../../web/client/xray.js';
 
 const LEAST_HEIGHT = 160;
-const FRAME_MS = 66; // live: the drawing must not take the cores that are being measured
-const SHARE = 4; // a frame takes a quarter of the time, at the most
+const FRAME_MS = 66; // drawing must not take the cores that the demo measures
+const SHARE = 4; // drawing takes at most a quarter of the time
 
 const button = (className, textContent, title) =>
   make('button', { type: 'button', className, textContent, title, hidden: true });
 
-/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
+/** Adds the buttons and the drawing to a demo's figure. @param {HTMLElement} figure */
 export function furnish(figure) {
   const status = /** @type {HTMLElement} */ (figure.querySelector('.status'));
   const stage = /** @type {HTMLElement} */ (figure.querySelector('.stage'));
@@ -47,7 +47,7 @@ export function furnish(figure) {
 
 /** @typedef {ReturnType<typeof furnish>} Parts */
 
-/** Buttons come, and words wrap, below a drawing that stands: it is drawn again to the height that is left. */
+/** Draws again whenever buttons or longer words below change the height that is left. */
 function fitted(
   /** @type {HTMLElement} */ drawing,
   /** @type {ReturnType<typeof createXray>} */ xray,
@@ -62,7 +62,6 @@ function fitted(
   return { ...xray, draw };
 }
 
-/** Beside the pointer: what lies under it. The stage may be scaled. */
 function showPoint(point, stage, words, { clientX, clientY }) {
   point.hidden = words === '';
   if (words === '') return;
@@ -77,8 +76,7 @@ function showPoint(point, stage, words, { clientX, clientY }) {
 /**
  * One showing, from the first message to the last.
  * @param {Parts} parts
- * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it the scene draws only on
- *   draw() and finish()
+ * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it, only draw() and finish() draw
  */
 export function createScene(parts, { nowMs, slower = 1 } = {}) {
   const { xray } = parts;
@@ -110,8 +108,8 @@ function clear(/** @type {Parts} */ { figure, xray, numbers, details, badge }, s
   badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
 }
 
-/** @param {Parts} parts  @param {() => number} nowMs  @returns {() => void}  stops it */
-function drawRepeatedly({ drawing, xray }, nowMs) {
+/** @returns {() => void}  stops it */
+function drawRepeatedly(/** @type {Parts} */ { drawing, xray }, /** @type {() => number} */ nowMs) {
   let timer;
   const frame = () => {
     const sinceMs = performance.now();
@@ -139,7 +137,6 @@ function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slo
   } else if (end) figure.dataset.was = '';
 }
 
-/** The end of a showing: the result beside the vote, the whole drawing, and its table. */
 function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details }) {
   showVote(figure);
   if (drawing.hidden) return;
@@ -148,7 +145,7 @@ function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details 
   details.hidden = xray.rows().length === 0;
 }
 
-/** What was shown may be wrong, or cannot be shown: the recording is offered. @param {Parts} parts @param {string} words */
+/** Marks a demo that may mislead or cannot run: its style offers the recording. @param {Parts} parts @param {string} words */
 export function warn({ figure, badge }, words) {
   badge.textContent = words;
   badge.classList.add('warns');

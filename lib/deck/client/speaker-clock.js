@@ -14,18 +14,17 @@ export class SpeakerClock {
   #save;
   #startField = /** @type {HTMLInputElement} */ (place('start'));
 
-  /**
-   * @param {object} options
-   * @param {import('./pace.js').Planned[] | null} options.day  null: no plan
-   * @param {string} options.plan  its name
-   * @param {string} options.first  the id of its first slide
-   */
+  /** @param {{ day: import('./pace.js').Planned[] | null, plan: string, first: string }} options  first: a slide's id */
   constructor({ day, plan, first }) {
     this.#day = day;
     this.#plan = plan;
     this.#slide.id = first;
-    const known = { startMs: Date.now(), shiftMs: 0, pausedMs: 0, slide: { id: '', sinceMs: 0 } }; // pausedMs: since when; 0: running
-    const { value, save } = remember(sessionStorage, 'forkshop-clock', known);
+    const { value, save } = remember(sessionStorage, 'forkshop-clock', {
+      startMs: Date.now(),
+      shiftMs: 0,
+      pausedMs: 0, // when the pause began, or 0
+      slide: { id: '', sinceMs: 0 },
+    });
     this.#state = value;
     this.#save = save;
     this.#takeStartFromAddress();
@@ -54,9 +53,9 @@ export class SpeakerClock {
     place('clock').textContent = stopwatch(this.#elapsedMs());
     this.#tickSlide();
     const pace = this.#pace();
-    place('pace').textContent = pace ? paceInWords(pace, this.#minute()) : 'no plan';
+    place('pace').textContent = pace ? paceInWords(pace, this.#planMinute()) : 'no plan';
     place('pace').classList.toggle('late', Boolean(pace && pace.late >= 1));
-    if (pace) place('finish').textContent = outlookInWords(pace, this.#minute());
+    if (pace) place('finish').textContent = outlookInWords(pace, this.#planMinute());
   }
 
   #tickSlide() {
@@ -138,17 +137,15 @@ export class SpeakerClock {
     return this.#nowMs() - this.#state.startMs;
   }
 
-  /** The minute of the plan. */
-  #minute() {
+  #planMinute() {
     return (this.#elapsedMs() + this.#state.shiftMs) / MINUTE_MS;
   }
 
   #pace() {
-    return this.#day && paceOf(this.#day, { id: this.#slide.id, minute: this.#minute() });
+    return this.#day && paceOf(this.#day, { id: this.#slide.id, minute: this.#planMinute() });
   }
 }
 
-/** The time of day of a minute of the plan. */
 const timeOfMinute = (/** @type {number} */ minute, /** @type {number} */ nowMinute) =>
   timeOf(Date.now() + (minute - nowMinute) * MINUTE_MS);
 

@@ -3,11 +3,7 @@ import { all } from '../../web/client/elements.js';
 
 const MOVE_MS = 600;
 
-/**
- * The fragments of each step, in reveal.js's order: by their index, which several may share, then those without one.
- * @param {ParentNode} slide
- * @returns {HTMLElement[][]}
- */
+/** The fragments of each step: by index, then those without. @param {ParentNode} slide @returns {HTMLElement[][]} */
 export function stepsOf(slide) {
   const groups = new Map();
   const rest = [];

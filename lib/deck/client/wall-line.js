@@ -8,12 +8,12 @@
  * the drawing of a demo. A wall that closes releases its lock: a closing page has no time for a message.
  *
  * @typedef {object} Wish
- * @property {Record<string, (number | null)[]>} hands  by the name of a vote: a count for each box
+ * @property {import('./vote.js').Counts} hands
  * @property {import('./countdown.js').Countdown | null} countdown
- * @property {import('./class-line.js').Told} progress
+ * @property {import('./board-line.js').BoardCounts} progress
  */
-import { ballotOf, saidIn, showVote } from './ballot.js';
-import { showProgress } from './class-line.js';
+import { ballotOf, showVote, votesInRow } from './ballot.js';
+import { showProgress } from './board-line.js';
 import { createCountdown, timeOf } from './countdown.js';
 import { createMirror } from './mirror.js';
 import { all } from '../../web/client/elements.js';
@@ -101,10 +101,9 @@ export class WallLine {
   #showVoteAt(/** @type {HTMLElement} */ figure, /** @type {string} */ chapter, hands) {
     const slides = this.#deck.getSlides().filter(({ id }) => chapterOf(id) === chapter);
     const vote = slides.map(ballotOf).find((svg) => svg?.dataset.ballot === 'vote');
-    if (vote) showVote(figure, saidIn(vote, hands, Number(figure.dataset.vote)));
+    if (vote) showVote(figure, votesInRow(vote, hands, Number(figure.dataset.vote)));
   }
 
-  /** Reports what the wall shows, if it has changed. */
   #report() {
     const now = stateOf(this.#deck);
     const text = JSON.stringify(now);
@@ -124,7 +123,6 @@ function openPlan(/** @type {string} */ plan) {
   location.search = `?plan=${plan}`;
 }
 
-/** On an opener. */
 function showTimeOfDay(/** @type {HTMLElement} */ slide) {
   const [place] = all('.opener .now', slide);
   const words = timeOf(Date.now());

@@ -15,15 +15,12 @@ export class ClassDesk {
   #save;
   #minutes = /** @type {HTMLInputElement} */ (place('minutes'));
   #slideId = '';
-  /** What the board counts. @type {import('./class-line.js').Told} */
-  #told = {};
+  /** @type {import('./board-line.js').BoardCounts} */
+  #counts = {};
   #breakMinutes;
   #onChange;
 
-  /**
-   * @param {{ breakMinutes: () => number | undefined, onChange: () => void }} options
-   *   breakMinutes: of the plan's next break
-   */
+  /** @param {{ breakMinutes: () => number | undefined, onChange: () => void }} options  breakMinutes: of the next break */
   constructor({ breakMinutes, onChange }) {
     this.#breakMinutes = breakMinutes;
     this.#onChange = onChange;
@@ -43,13 +40,13 @@ export class ClassDesk {
   /** @returns {import('./wall-line.js').Wish} */
   wish() {
     const { hands, countdown } = this.#state;
-    const { here, tasks, votes } = this.#told;
+    const { here, tasks, votes } = this.#counts;
     return { hands: countsOf(hands, votes), countdown, progress: { here, tasks } };
   }
 
-  /** @param {import('./class-line.js').Told} told  what the board counts now */
-  tell(told) {
-    this.#told = told;
+  /** @param {import('./board-line.js').BoardCounts} counts */
+  takeCounts(counts) {
+    this.#counts = counts;
     this.#showTaps();
     this.#onChange();
   }
@@ -99,7 +96,6 @@ export class ClassDesk {
     this.tick();
   }
 
-  /** Makes a field for each box of the vote, in its rows. */
   #askForHands(/** @type {HTMLElement} */ slide) {
     const vote = voteOn(slide, this.#slideId);
     place('hands').hidden = !vote;
@@ -119,14 +115,13 @@ export class ClassDesk {
 
   /** A field shows the count of taps until the speaker types another. */
   #showTaps() {
-    const taps = this.#told.votes?.[place('boxes').dataset.name ?? ''] ?? [];
+    const taps = this.#counts.votes?.[place('boxes').dataset.name ?? ''] ?? [];
     for (const [box, field] of all('input', place('boxes')).entries())
       /** @type {HTMLInputElement} */ (field).placeholder = String(taps[box] ?? '');
   }
 }
 
-/** @param {(number | null)[]} counts  @param {number} box  @param {() => void} onChange */
-function fieldOf(counts, box, onChange) {
+function fieldOf(/** @type {(number | null)[]} */ counts, /** @type {number} */ box, onChange) {
   const value = String(counts[box] ?? '');
   const field = make('input', { type: 'number', min: '0', max: String(MOST_HANDS), value });
   field.addEventListener('input', () => {
