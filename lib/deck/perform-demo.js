@@ -4,21 +4,7 @@
  * { silent: { pid, sinceMs } } when an event loop stalls, and { turns: { pid, t } } when it turns again; { say };
  * { measurement }; { chart }; { doubt } if a busy machine may have distorted the demo; { end: { error } } last.
  *
- * @typedef {object} Stage  what a demo works with
- * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & import('./watched-program.js').Names) => Promise<import('../observe/program.js').Program>} launch
- *   file: a path from the root; the program's ready() rejects in place of returning false
- * @property {() => import('../measure/load.js').Load} load
- * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
- * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
- * @property {(key: string, place: string, only: string[]) => Promise<import('../check/run-check.js').CheckResult>} judge
- *   runs a lesson's check on a folder; only: these promises, all if empty
- * @property {(text: string) => void} say  the sentence on the slide
- * @property {() => void} begin  starts the drawing, after preparations
- * @property {(measurement: object) => void} measured
- * @property {(chart: import('../verdict/terminal.js').Chart & { isOverTime?: boolean, most?: number }) => void} drawn
- *   isOverTime: sent repeatedly, it becomes a curve; most: the value of a full bar
- * @property {(act: () => void, everyMs: number) => () => void} repeat  until the demo ends; returns a function that stops it
- * @property {AbortSignal} signal  of the demo's end
+ * @typedef {import('./demo-stage.js').Stage} Stage
  *
  * @typedef {object} Demo
  * @property {string} name
@@ -29,15 +15,13 @@
  * @property {(stage: Stage) => Promise<void>} perform
  */
 import { createLab } from '../check/lab.js';
-import { runCheck } from '../check/run-check.js';
-import { get } from '../observe/client.js';
 import { countCrowd } from '../measure/conditions.js';
 import { nowMs } from '../observe/clock.js';
 import { demandTool } from '../tools/tools.js';
 import { UsageError } from '../common/usage-error.js';
-import { Undecided } from '../verdict/outcome.js';
 import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
-import { report, watchProgram } from './watched-program.js';
+import { stageOf } from './demo-stage.js';
+import { report } from './watched-program.js';
 
 const LOOK_EVERY_MS = 50;
 const LIMIT_MS = 30_000;
@@ -62,22 +46,19 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   }
   const stop = stopper(signal);
   const crowd = countCrowd(lab.runner.pids);
-  /** @type {Showing} */
-  const showing = { root, lab, send, stop, watched: [], asked: { all: 0, failed: 0 } };
-  const error = await playToEnd(demo, showing);
+  const counts = { watched: [], asked: { all: 0, failed: 0 } };
+  const showing = { root, lab, send, signal: stop.signal, ...counts };
+  const error = await playToEnd(demo, showing, stop);
   const { isCrowded } = crowd(); // before its programs are ended
   await close(showing, { error, isCrowded });
   isOver = true;
 }
 
-/**
- * @typedef {{ root: string, lab: import('../check/lab.js').Lab, send: (message: object) => void, stop: ReturnType<typeof stopper>,
- *   watched: import('./watched-program.js').Watched[], asked: { all: number, failed: number } }} Showing  asked: drawn requests
- */
+/** @typedef {Parameters<typeof stageOf>[0]} Showing */
 
 /** @returns {Promise<string | undefined>}  why it failed, for the wall */
-async function playToEnd(/** @type {Demo} */ demo, /** @type {Showing} */ showing) {
-  const { send, stop, watched, asked } = showing;
+async function playToEnd(/** @type {Demo} */ demo, /** @type {Showing} */ showing, stop) {
+  const { send, watched, asked } = showing;
   const stage = stageOf(showing);
   stage.repeat(() => watched.forEach((one) => report(one, send)), LOOK_EVERY_MS);
   try {
@@ -114,57 +95,6 @@ const failedWords = ({ failed, all }) =>
 
 class Stopped extends Error {}
 
-/** @returns {Stage} */
-function stageOf(/** @type {Showing} */ { root, lab, send, stop, watched, asked }) {
-  const { signal } = stop;
-  return {
-    load: lab.load,
-    openLoop: lab.openLoop,
-    launch: (file, options) => launch(file, options, { lab, watched }),
-    judge(key, place, only) {
-      const some = only.length > 0 ? only : undefined;
-      const { runner } = lab;
-      return runCheck({ root, key, subject: place, only: some, isQuick: true, runner, signal });
-    },
-    ask: (url, options) => ask(url, options, { send, asked }),
-    signal,
-    say: (text) => send({ say: text }),
-    begin: () => send({ origin: nowMs() }),
-    measured: (measurement) => send({ measurement }),
-    drawn: ({ isOverTime, ...chart }) =>
-      send({ chart: isOverTime ? { ...chart, t: nowMs() } : chart }),
-    repeat: (act, everyMs) => repeat(act, everyMs, signal),
-  };
-}
-
-async function launch(file, /** @type {any} */ { as, hosts, ...options } = {}, { lab, watched }) {
-  const program = await lab.launch(file, options);
-  const isReady = program.ready.bind(program);
-  program.ready = async (listeners) => (await isReady(listeners)) || notReady(file, listeners);
-  watched.push(watchProgram(program, { as, hosts }));
-  return program;
-}
-
-/** @returns {never} */
-function notReady(file, listeners) {
-  throw new Undecided({
-    got: `${file} was to have ${listeners} that listen, and has fewer.`,
-    why: 'A program that has not come up shows nothing that is true.',
-    try: 'run it again, or play the recording',
-  });
-}
-
-async function ask(url, options, { send, asked }) {
-  const id = Math.random().toString(36).slice(2, 8);
-  send({ asked: { id, t: nowMs(), path: new URL(url).pathname } });
-  const answer = await get(url, options);
-  const { client, status, error, doneMs } = answer;
-  asked.all += 1;
-  if (error || Number(status) >= 400) asked.failed += 1;
-  send({ answered: { id, t: doneMs, client, status, error } });
-  return answer;
-}
-
 /** Its `stopped` rejects when the page leaves or time is up; its signal aborts at the end of the demo as well. */
 function stopper(/** @type {AbortSignal} */ signal) {
   const end = new AbortController();
@@ -182,13 +112,4 @@ function stopper(/** @type {AbortSignal} */ signal) {
     end.abort(new Stopped('It is over.'));
   };
   return { signal: end.signal, stopped, release };
-}
-
-/** The signal stops it, because a stopped demo may never do so. */
-function repeat(act, everyMs, /** @type {AbortSignal} */ signal) {
-  const timer = setInterval(act, everyMs);
-  const stop = () => clearInterval(timer);
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop);
-  return stop;
 }
