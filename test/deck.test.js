@@ -103,7 +103,7 @@ describe('slides', () => {
     assert.deepEqual(
       steps,
       ['', '1', ''],
-      'first it becomes the solution; at last all of it is in colour',
+      'the first step shows the solution, the last step has all of it in colour',
     );
   });
 

@@ -14,7 +14,7 @@ import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 
 const LOOK_EVERY_MS = 40;
-const SETTLED_MS = 500; // it has called exec before that: between fork and exec a process is a copy of its parent
+const SETTLED_MS = 500; // by then a process has called exec: between fork and exec it is a copy of its parent
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
 
 /**

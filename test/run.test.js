@@ -946,9 +946,9 @@ describe('the client', () => {
     const timeoutMs = limitMs(0.1); // the first part must have arrived before that
     const { error } = await get(`${url}/half`, { timeoutMs });
     assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
-    const nobody = await get(`http://127.0.0.1:${await reservePort()}`);
-    assert.equal(nobody.error, 'ECONNREFUSED');
-    assert.equal(nobody.status, undefined);
+    const refused = await get(`http://127.0.0.1:${await reservePort()}`);
+    assert.equal(refused.error, 'ECONNREFUSED');
+    assert.equal(refused.status, undefined);
   });
 
   test('waits less long for a server that has not answered before', async (t) => {

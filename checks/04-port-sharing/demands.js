@@ -23,7 +23,7 @@ const demandUnless = (isFinal) => (isFinal ? demand : demandInTime);
 const NOT_OPEN = {
   connections: {
     why: 'It opens when all children have said that they are ready: has each said so, and has the parent heard it? Task 1 alone opens nothing.',
-    try: 'task 2; if it is there, look at how a child says that it is ready, and who hears it',
+    try: 'task 2; if it is there, look at how a child says that it is ready, and where the parent hears it',
   },
   listener: {
     why: 'Task 3 has not been started, or the server is closed before it is open, which takes a moment.',
@@ -101,7 +101,7 @@ export function demandDealt(program, crowd, turns) {
     expected: 'The children execute all requests; the parent only deals.',
     got: `The parent executed ${parents.length} of ${CROWD} requests.`,
     why: 'It has an http server, which reads the requests itself. While the parent works it deals to no child, however idle they are.',
-    try: 'look at which kind of server the parent has, and who reads from its connections',
+    try: 'look at which kind of server the parent has, and which process reads from its connections',
     shows: { program, moments: firstShown(parents, 'a request, in the parent') },
   });
   demandAnswered(program, crowd, {
@@ -234,7 +234,7 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
     expected,
     got: 'A client that connected at that moment is never answered. Later ones are.',
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
-    try: 'look at what happens to a connection when sending it fails: who has it then?',
+    try: 'look at what happens to a connection when sending it fails: which process has it then?',
     shows,
   });
 }

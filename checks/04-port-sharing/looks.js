@@ -243,6 +243,6 @@ async function drawShares({ drawn }, give, program) {
     name: `child ${index + 1}`,
     value: requests.filter(({ pid }) => pid === child).length,
   }));
-  const label = `who served ${CROWD} clients for / at once, --give ${give}`;
+  const label = `which child served ${CROWD} clients for / at once, --give ${give}`;
   drawn(`shares-${give}`, { label, unit: 'clients', rows });
 }

@@ -203,7 +203,7 @@ export async function killServer(program) {
   };
 }
 
-/** Works while the children, which have loaded their files, are frozen. */
+/** Waits until the children have loaded their files, freezes them, and calls `work`. */
 async function whileChildrenFrozen(
   program,
   /** @type {(frozen: number[]) => Promise<any>} */ work,

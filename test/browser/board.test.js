@@ -88,7 +88,7 @@ describe('the board in Chromium', { skip }, () => {
     await ofGrace.press('Enter');
     lines[0].tell({ hand: false });
     await page.waitForSelector('#hands li >> text=Ada', { state: 'detached' });
-    await page.keyboard.press('Enter'); // it has kept the focus
+    await page.keyboard.press('Enter'); // the button has kept the focus
     await page.waitForFunction(
       () => document.querySelector('#freed').textContent === 'Freed: Grace.',
     );

@@ -397,7 +397,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await goTo(wall, answer.id);
     await hears(speaker, answer);
     await countdown.getByText(`${turn.minutes - 2}:55`).waitFor();
-    await setTime(`10:${turn.minutes + 1}:00`); // it is over: it goes with its slide
+    await setTime(`10:${turn.minutes + 1}:00`); // a countdown that has run out disappears with its slide
     await wall.waitForFunction(() => !document.querySelector('.countdown:not([hidden])'));
     await goTo(wall, turn.id);
     await countdown.getByText('0:00').waitFor();
@@ -406,7 +406,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await speaker.fill('#minutes', '15');
     await speaker.click('#break');
     await countdown.getByText('We go on at 10:16').waitFor();
-    await speaker.keyboard.press('PageDown'); // that ends it
+    await speaker.keyboard.press('PageDown'); // the next slide ends the break
     await wall.waitForFunction(() => !document.querySelector('.countdown:not([hidden])'));
     assert.notEqual(await currentSlide(wall), turn.id);
     await close();

@@ -20,7 +20,7 @@ import { until } from '../nothing-left.js';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
 
-/** @type {[number, number, 'text' | 'verdict'][]} the tab that is shown, where there are two */
+/** @type {[number, number, 'text' | 'verdict'][]} width, height, and the visible tab if there are two */
 const SIZES = [
   [1280, 800, 'text'],
   [960, 800, 'verdict'],
@@ -459,7 +459,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const tries = page.locator('#text .try').first();
     await tries.focus();
     await tries.press('Enter');
-    await press('Who answers eight requests');
+    await press('Which processes answer eight requests');
     await page.keyboard.type('two each');
     await press('Look');
     await page
