@@ -30,10 +30,7 @@ let slides = all('#slides > section');
 let picture = { id: '', html: '' };
 let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
-const classDesk = new ClassDesk({
-  breakMinutes: () => clock.breakMinutes(),
-  onChange: sendAdditions,
-});
+const classDesk = new ClassDesk({ breakMinutes: () => clock.breakMinutes(), onChange: addToWall });
 const clock = new SpeakerClock({ day, plan, first: slides[0].id });
 const board = connectBoard({ isStatic, onCounts: (counts) => classDesk.takeCounts(counts) });
 const notes = createNotes(place('talk'));
@@ -83,7 +80,7 @@ function onKey(/** @type {KeyboardEvent} */ event) {
 }
 
 /** Sent again to each new wall, which knows none. */
-function sendAdditions() {
+function addToWall() {
   tell({ additions: classDesk.additions() });
 }
 
@@ -96,7 +93,7 @@ function hear(told) {
   place('alone').hidden = true;
   show();
   if (!isNew) return;
-  sendAdditions();
+  addToWall();
   navigator.locks?.request(WALL_LOCK, wallHasGone);
 }
 
