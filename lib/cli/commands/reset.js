@@ -3,7 +3,7 @@ import { lessonPaths } from '../../lessons/lesson-paths.js';
 import { UsageError } from '../../common/usage-error.js';
 import { parse } from '../args.js';
 import { NO_ANSWER, ask } from '../ask.js';
-import { currentLesson } from '../current-lesson.js';
+import { recentLesson } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 import { changedFiles, restoreStarter } from '../starter-files.js';
 
@@ -47,7 +47,7 @@ function lessonsToReset(name, { all, yes }, io) {
   }
   if (all) return lessons;
   if (name !== undefined) return [findLesson(lessons, name)];
-  if (!yes) return [currentLesson(lessons, readProgress(io))];
+  if (!yes) return [recentLesson(lessons, readProgress(io))];
   throw new UsageError(
     'reset --yes asks nothing, so you must say what to reset.',
     'Name the lesson, as in: npm run reset -- lesson-1 --yes\nOr all: npm run reset -- --all --yes',
