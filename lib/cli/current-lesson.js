@@ -6,7 +6,7 @@ export function recentLesson(lessons, progress) {
 }
 
 /**
- * The recent lesson until it has passed, then the next that hasn't, lesson 1 after the highest; the recent one if all have passed.
+ * The recent lesson until it has passed, then the next that hasn't, from the end round to lesson 1; the recent one if all have.
  * @param {Lesson[]} lessons @param {Progress} progress @returns {Lesson}
  */
 export function lessonToDo(lessons, progress) {
