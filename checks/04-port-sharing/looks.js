@@ -204,7 +204,7 @@ export async function killParent(program) {
   kill(program, [program.pid]);
   const sinceMs = nowMs();
   await program.ended(LEFT_MS);
-  const orphans = await program.gone(LEFT_MS);
+  const orphans = await program.survivorsAfter(LEFT_MS);
   return { orphans, isFinal: haveTurned(program.events, orphans, ORPHAN_TURNS, sinceMs) };
 }
 

@@ -132,7 +132,7 @@ async function killInAWait(program) {
 export async function killPrimary(program) {
   program.kill(program.pid, 'SIGKILL');
   const fate = await program.ended(DEADLINE_MS);
-  const left = await program.gone(DEADLINE_MS);
+  const left = await program.survivorsAfter(DEADLINE_MS);
   return { how: 'SIGKILL of the primary', program, fate, left, output: program.output() };
 }
 
