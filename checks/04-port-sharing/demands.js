@@ -120,7 +120,7 @@ export function demandDealt(program, crowd, turns) {
   demandAtOnceIf(isOneTwice)(areEqualTurns(turns), {
     expected: 'Clients that come one after the other: 1 2 3 4, 1 2 3 4.',
     got: `They went to child ${numbers}.`,
-    why: 'Dealt in turn, every child gets the same share of the connections.',
+    why: 'When connections are dealt in turn, every child gets the same share of them.',
     try: 'look at how the next child is chosen: when does its turn end?',
     shows: { program, moments: [] },
   });
