@@ -214,10 +214,10 @@ export async function stopWhileOneIsFrozen(program, how) {
   const afterSignal = (signalMs) => {
     const reports = requestsOf(program.events.slice(first), '/report');
     const [frozen, ...others] = new Set(reports.map(({ pid }) => pid));
-    const haveLeft = (events) =>
+    const haveExited = (events) =>
       nowMs() > signalMs + AFTER_SIGNAL_MS || others.every((pid) => hasExited(events, pid));
     return whileFrozen(program, [frozen], async () => {
-      await program.until(haveLeft, DEADLINE_MS);
+      await program.until(haveExited, DEADLINE_MS);
       const sinceMs = nowMs();
       const isLong = (events) => haveTurned(events, [program.pid], HELD_TURNS, sinceMs);
       await program.until(isLong, DEADLINE_MS);
@@ -249,10 +249,10 @@ function withBehind(stop) {
   const { events, pid: primary } = stop.program;
   const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
   const before = events.slice(0, Math.max(end, 0));
-  const gone = new Set(eventsOf(before, 'exit').map(({ pid }) => pid));
+  const exited = new Set(eventsOf(before, 'exit').map(({ pid }) => pid));
   const behind = forksOf(before)
     .map(({ workerPid }) => workerPid)
-    .filter((pid) => !gone.has(pid) && !hasExited(before, pid));
+    .filter((pid) => !exited.has(pid) && !hasExited(before, pid));
   return { ...stop, behind };
 }
 
