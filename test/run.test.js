@@ -182,7 +182,7 @@ describe('traps', () => {
     assert.deepEqual({ kind, of }, { kind: 'excess', of: 'timeline' });
     assert.ok(Number(amount) >= timeline.MOST_BYTES);
     assert.ok(program.events.length < timeline.MOST_BYTES / 1000, 'the rest is not read');
-    assert.deepEqual(await program.gone(10_000), []);
+    assert.deepEqual(await program.survivorsAfter(10_000), []);
   });
 
   test('trap 5: a pipe in place of the timeline blocks nothing', onPosix, async (t) => {

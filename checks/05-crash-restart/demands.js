@@ -227,7 +227,7 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
 }
 
-/** @param {any} stop  from stopBesideASlowOne or stopInAWait */
+/** @param {any} stop  from stopWhileOneIsFrozen or stopInAWait */
 export function demandCleanStop(stop) {
   const { how, program, fate, lost, behind, output } = stop;
   const shows = { program, moments: stopShown(stop) };

@@ -126,7 +126,7 @@ export default [
       await Promise.all([cluster.ready(2), parent.ready(1)]);
       for (const program of [cluster, parent]) program.kill(program.pid, 'SIGKILL');
       await Promise.all([cluster.ended(), parent.ended()]);
-      const workers = await cluster.gone(3_000);
+      const workers = await cluster.survivorsAfter(3_000);
       await parent.until(() => false, 1_000);
       const orphans = parent.survivors();
       const { body, error } = await get(parent.url);

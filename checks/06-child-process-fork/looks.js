@@ -196,7 +196,7 @@ export async function killServer(program) {
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
   const endedMs = nowMs();
-  const left = await program.gone(GONE_MS);
+  const left = await program.survivorsAfter(GONE_MS);
   return {
     left,
     stayed: left.filter((pid) => haveTurned(program.events, [pid], HEARD_TURNS, endedMs)),

@@ -75,7 +75,7 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
     () => program.fate,
     options,
   );
-  const left = end.fate ? await program.gone(LEFT_MS) : [];
+  const left = end.fate ? await program.survivorsAfter(LEFT_MS) : [];
   const output = program.output();
   if (!end.fate) await program.stop(); // otherwise its clients wait until they time out
   const answers = await asked.answers;

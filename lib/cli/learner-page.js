@@ -4,7 +4,7 @@ import { visible } from '../verdict/visible.js';
 import { showNextHint, shownHints } from './saved/shown-hints.js';
 import { watchVerdicts, readVerdict } from './saved/last-verdict.js';
 import { lessonHistory } from './saved/lesson-history.js';
-import { nextLesson } from './current-lesson.js';
+import { lessonToDo } from './current-lesson.js';
 import { readHistory } from './saved/history.js';
 import { readProgress, updateProgress } from './saved/progress.js';
 import { setPrediction } from './saved/prediction.js';
@@ -101,7 +101,7 @@ function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check)
       const { passed, predictions } = progress;
       const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
       const measured = [...new Set(checks.map(({ lesson }) => lesson))];
-      const current = nextLesson(lessons, progress).key;
+      const current = lessonToDo(lessons, progress).key;
       const [solutions, saveError] = [readSolutionResults(io), lastSaveError(io)];
       return { current, passed, predictions, measured, solutions, saveError };
     },

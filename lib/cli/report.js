@@ -7,7 +7,7 @@ import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
 import { noHistory } from './saved/lesson-history.js';
-import { nextLesson } from './current-lesson.js';
+import { lessonToDo } from './current-lesson.js';
 
 /**
  * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
@@ -147,7 +147,7 @@ function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
   if (!isWhole) return `Judge all promises: npm run check ${name}`;
   if (subject) return `Your own: npm run check ${name}`;
-  const following = nextLesson(lessons, progress);
+  const following = lessonToDo(lessons, progress);
   if (following !== lesson) {
     return `Next: read lessons/${following.key}/README.md, then npm run check lesson-${following.number}`;
   }

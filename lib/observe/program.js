@@ -270,7 +270,7 @@ export class Program {
   }
 
   /** Waits until none of its processes lives. @param {number} deadlineMs @returns {Promise<number[]>}  the pids that still do */
-  async gone(deadlineMs) {
+  async survivorsAfter(deadlineMs) {
     const isReached = this.cpuTime.limit(deadlineMs);
     let left = this.survivors();
     while (left.length > 0 && !isReached()) {

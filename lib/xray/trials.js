@@ -88,7 +88,7 @@ export async function tryStop(up, plan) {
     program.kill(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
-    const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
+    const pids = fate ? await program.survivorsAfter(GONE_WITHIN_MS) : [];
     const { events } = program;
     const crashes = events.filter(({ what, t }) => what === 'crash' && t > atMs);
     return {

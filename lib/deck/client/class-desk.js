@@ -37,8 +37,8 @@ export class ClassDesk {
     for (const [id, act] of Object.entries(actions)) place(id).addEventListener('click', act);
   }
 
-  /** @returns {import('./wall-line.js').Wish} */
-  wish() {
+  /** @returns {import('./wall-line.js').Additions} */
+  additions() {
     const { hands, countdown } = this.#state;
     const { here, tasks, votes } = this.#counts;
     return { hands: countsOf(hands, votes), countdown, progress: { here, tasks } };
@@ -100,12 +100,12 @@ export class ClassDesk {
     const vote = voteOn(slide, this.#slideId);
     place('hands').hidden = !vote;
     if (!vote) return;
-    const counts = (this.#state.hands[vote.name] ??= []);
+    const hands = (this.#state.hands[vote.name] ??= []);
     const changed = () => this.#changed();
     let box = -1;
     const rows = vote.questions.map(({ options }) => {
       const row = make('p', {});
-      row.append(...options.map((label) => labelled(label, fieldOf(counts, (box += 1), changed))));
+      row.append(...options.map((label) => labelled(label, fieldOf(hands, (box += 1), changed))));
       return row;
     });
     place('boxes').replaceChildren(...rows);
@@ -113,7 +113,7 @@ export class ClassDesk {
     this.#showTaps();
   }
 
-  /** A field shows the count of taps until the speaker types another. */
+  /** A field shows the count of taps until the speaker types a number. */
   #showTaps() {
     const taps = this.#counts.votes?.[place('boxes').dataset.name ?? ''] ?? [];
     for (const [box, field] of all('input', place('boxes')).entries())
@@ -121,12 +121,12 @@ export class ClassDesk {
   }
 }
 
-function fieldOf(/** @type {(number | null)[]} */ counts, /** @type {number} */ box, onChange) {
-  const value = String(counts[box] ?? '');
+function fieldOf(/** @type {(number | null)[]} */ hands, /** @type {number} */ box, onChange) {
+  const value = String(hands[box] ?? '');
   const field = make('input', { type: 'number', min: '0', max: String(MOST_HANDS), value });
   field.addEventListener('input', () => {
     const number = Math.floor(Number(field.value));
-    counts[box] = field.value !== '' && number >= 0 && number <= MOST_HANDS ? number : null;
+    hands[box] = field.value !== '' && number >= 0 && number <= MOST_HANDS ? number : null;
     onChange();
   });
   return field;

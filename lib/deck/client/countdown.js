@@ -2,7 +2,7 @@
 import { make } from '../../web/client/elements.js';
 import { stopwatch } from './pace.js';
 
-/** @typedef {{ endsMs: number, kind: string, id: string }} Countdown  kind: 'turn' or 'break'; id: of the slide where it began */
+/** @typedef {{ endsMs: number, kind: string, id: string }} Countdown  kind: 'turn' (an exercise) or 'break'; id: of the slide where it began */
 
 /** @returns {{ show: (slide: HTMLElement, countdown: Countdown | null) => void }}  show: call it several times a second */
 export function createCountdown() {

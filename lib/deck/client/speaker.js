@@ -30,7 +30,7 @@ let slides = all('#slides > section');
 let picture = { id: '', html: '' };
 let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
-const classDesk = new ClassDesk({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
+const classDesk = new ClassDesk({ breakMinutes: () => clock.breakMinutes(), onChange: addToWall });
 const clock = new SpeakerClock({ day, plan, first: slides[0].id });
 const board = connectBoard({ isStatic, onCounts: (counts) => classDesk.takeCounts(counts) });
 const notes = createNotes(place('talk'));
@@ -80,8 +80,8 @@ function onKey(/** @type {KeyboardEvent} */ event) {
 }
 
 /** Sent again to each new wall, which knows none. */
-function wish() {
-  tell({ wish: classDesk.wish() });
+function addToWall() {
+  tell({ additions: classDesk.additions() });
 }
 
 function hear(told) {
@@ -93,7 +93,7 @@ function hear(told) {
   place('alone').hidden = true;
   show();
   if (!isNew) return;
-  wish();
+  addToWall();
   navigator.locks?.request(WALL_LOCK, wallHasGone);
 }
 

@@ -3,11 +3,11 @@
  *
  * To the wall: { hello } asks what it shows; { go: 'forward' | 'back' } and { goTo: id } turn the slide; { key } was pressed in
  * the speaker's window; { press: n } clicks the n-th button of the current demo; { plan } asks for that plan's slides;
- * { wish: Wish } adds to the slides.
+ * { additions: Additions } is what the wall draws on top of them.
  * From the wall: { now: { plan, id, step, steps, isBlack, isOverview, demo } } after every change, and { picture: { id, html } },
  * the drawing of a demo. A wall that closes releases its lock: a closing page has no time for a message.
  *
- * @typedef {object} Wish
+ * @typedef {object} Additions
  * @property {import('./vote.js').Counts} hands
  * @property {import('./countdown.js').Countdown | null} countdown
  * @property {import('./board-line.js').BoardCounts} progress
@@ -34,8 +34,8 @@ export class WallLine {
   #watcher = new MutationObserver(() => this.#report());
   #mirror = createMirror((picture) => this.#channel.postMessage({ picture }));
   #countdown = createCountdown();
-  /** @type {Wish} */
-  #wish = { hands: {}, countdown: null, progress: {} };
+  /** @type {Additions} */
+  #additions = { hands: {}, countdown: null, progress: {} };
   #lastReport = '';
 
   /** @param {any} deck  reveal.js  @param {() => void} forward  takes the next step */
@@ -54,7 +54,7 @@ export class WallLine {
     const slide = this.#deck.getCurrentSlide();
     this.#watcher.disconnect();
     for (const part of all(CONTROLS, slide)) this.#watcher.observe(part, EVERY_CHANGE);
-    this.#showWish(slide);
+    this.#showAdditions(slide);
     this.#showTimes(slide);
     this.#report();
   }
@@ -66,20 +66,20 @@ export class WallLine {
   }
 
   #showTimes(/** @type {HTMLElement} */ slide) {
-    this.#countdown.show(slide, this.#wish.countdown);
+    this.#countdown.show(slide, this.#additions.countdown);
     showTimeOfDay(slide);
   }
 
-  #obey({ go, goTo, key, press, plan, wish, hello }) {
+  #obey({ go, goTo, key, press, plan, additions, hello }) {
     if (plan !== undefined && plan !== document.body.dataset.plan) return void openPlan(plan);
     if (go === 'forward') this.#forward();
     if (go === 'back') this.#deck.prev();
     if (goTo) this.#goTo(goTo);
     if (key) document.dispatchEvent(new KeyboardEvent('keydown', { ...key, bubbles: true }));
     if (press !== undefined) buttonsOf(this.#deck.getCurrentSlide())[press]?.click();
-    if (wish) this.#wish = wish;
+    if (additions) this.#additions = additions;
     if (hello) this.#forgetReports();
-    if (wish || hello) this.settle();
+    if (additions || hello) this.settle();
   }
 
   #goTo(/** @type {string} */ id) {
@@ -87,8 +87,8 @@ export class WallLine {
     if (index >= 0) this.#deck.slide(index);
   }
 
-  #showWish(/** @type {HTMLElement} */ slide) {
-    const { hands, progress } = this.#wish;
+  #showAdditions(/** @type {HTMLElement} */ slide) {
+    const { hands, progress } = this.#additions;
     const chapter = chapterOf(slide.id);
     const vote = voteOn(slide, slide.id);
     if (vote) drawCounts(slide, hands[vote.name] ?? []);
