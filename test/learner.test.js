@@ -352,7 +352,13 @@ describe('the last check of each lesson', () => {
     programs: [0],
   });
   const kept = (/** @type {string} */ at, more = {}) => ({
-    ...{ at, verdict: 'failed', isWhole: false, seconds: 2, heldBefore: ['two'] },
+    ...{
+      at,
+      verdict: 'failed',
+      isWhole: false,
+      seconds: 2,
+      before: { one: 'failed', two: 'passed' },
+    },
     promises: [decided('one', 'failed').promise],
     ...more,
   });
@@ -392,6 +398,7 @@ describe('the last check of each lesson', () => {
     state.know(known('a'), kept(at[0]));
     const first = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual(verdicts(first), ['one failed', 'two held']);
+    assert.equal(first.promises[0].isAgain, true, 'it shows at once what to try');
     assert.deepEqual(
       [first.at, first.isElsewhere, first.said],
       [at[0], undefined, '1 holds, 1 fails'],

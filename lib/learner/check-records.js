@@ -13,8 +13,9 @@
  * @property {import('../lessons/tasks.js').Task[]} [tasks]
  * @property {Record<string, string>} [before]  the last verdict on each promise
  *
- * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
- *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601
+ * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[],
+ *   before?: Record<string, string> }} Kept  a verdict
+ *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601; before: as in Known
  */
 import { taskHeading } from '../verdict/other-promises.js';
 import { outputLines } from '../verdict/program-output.js';
@@ -52,11 +53,10 @@ export function unjudgedCheck({
  * @param {string} [root]  cut from paths
  */
 export function savedCheck(known, kept, root) {
-  const { promises, heldBefore = [], ...told } = allVisible(kept);
-  const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
+  const { promises, before, ...told } = allVisible(kept);
   const own = unjudgedCheck({ ...known, before });
   const judged = new Map(promises.map((one) => [one.id, promiseView(one, [], root)]));
-  const all = own.promises.map((one) => judged.get(one.id) ?? one);
+  const all = own.promises.map((one) => ({ ...one, ...judged.get(one.id) }));
   return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isSaved: true });
 }
 
