@@ -381,6 +381,20 @@ describe('the last check of each lesson', () => {
     assert.equal(state.snapshot('c'), null);
   });
 
+  test('shows the exit of a first process that a signal killed, which it could not report', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    const events = [
+      { t: 1_000, pid: 7, what: 'start', role: 'primary' },
+      { t: 1_300, pid: 8, what: 'exit', code: 0 },
+    ];
+    const fate = { kind: /** @type {const} */ ('ended'), code: null, signal: 'SIGINT' };
+    state.program({ name: 'server.js', program: { events, pid: 7, fate, killedMs: 1_200 } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    const { events: drawn = [] } = state.evidence(Number(state.newest()?.id), 0) ?? {};
+    assert.deepEqual(drawn[1], { t: 1_200, pid: 7, what: 'exit', signal: 'SIGINT' });
+  });
+
   test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
