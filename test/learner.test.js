@@ -395,6 +395,18 @@ describe('the last check of each lesson', () => {
     assert.deepEqual(drawn[1], { t: 1_200, pid: 7, what: 'exit', signal: 'SIGINT' });
   });
 
+  test('counts programs that were started in the same way, so that their names differ', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    for (const name of ['server.js', 'PORT=1 server.js', 'server.js'])
+      state.program({ name, program: { events: [] } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    assert.deepEqual(
+      state.snapshot('a')?.programs.map((/** @type {any} */ { name }) => name),
+      ['server.js', 'PORT=1 server.js', 'server.js (2)'],
+    );
+  });
+
   test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });

@@ -25,7 +25,12 @@ export function createRunningPrograms(promises) {
       if (programs.length < MOST_PROGRAMS) programs.push({ name, isReference, program });
     },
     has: (/** @type {number} */ number) => number in programs,
-    list: () => programs.map(({ name, isReference }) => ({ name: allVisible(name), isReference })),
+    /** Starts that were alike are counted: `server.js`, `server.js (2)`. */
+    list: () =>
+      programs.map(({ name, isReference }, index) => {
+        const before = programs.slice(0, index).filter((one) => one.name === name).length;
+        return { name: allVisible(before ? `${name} (${before + 1})` : name), isReference };
+      }),
     /** Of an unknown program it is undefined. */
     evidence: (/** @type {number} */ number) => (programs[number] ? evidenceIn(number) : undefined),
     /** All have exited: their evidence replaces their timelines. */
