@@ -160,7 +160,7 @@ export class Program {
     else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
     else if (message.failed) this.fate ??= { kind: 'unstarted', error: message.error };
     else if (message.ended) {
-      if (message.signal && !this.closed) this.killedMs = nowMs();
+      if (message.signal && !this.closed) this.killedMs = message.t;
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
     } else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
