@@ -389,7 +389,10 @@ test('lesson 2: the timeline is drawn, and its numbers are explained', async () 
   const argv = ['check', 'lesson-2', '--timeline', '--all', '--in', place];
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
   assert.equal(code, 1, stdout);
-  assert.match(stdout, /Who executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/);
+  assert.match(
+    stdout,
+    /Which process executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/,
+  );
   assert.match(stdout, /one process: \d+ requests, busy \d+ % of the time/);
   assert.deepEqual(readdirSync(join(home, 'state')), ['timeline.jsonl']);
 });

@@ -470,9 +470,14 @@ describe('the server', () => {
       told: () => told,
       follow: (/** @type {() => void} */ tell) => (hear = tell),
       showVote: (/** @type {any} */ ballot) => opened.push(ballot),
+      ...{ address: '192.168.1.20:4020', code: 'K7QM-3XPD' },
     });
     const server = await serveDeck({ root: rootFolder, board });
     t.after(server.close);
+    const sections = (await (await fetch(server.url)).text()).match(/<section .*?<\/section>/gs);
+    const joins = (sections ?? []).map((one) => one.includes('--join 192.168.1.20:4020 K7QM-3XPD'));
+    assert.deepEqual([joins.indexOf(true), joins.lastIndexOf(true)], [0, joins.length - 1]);
+    assert.equal(joins.filter(Boolean).length, 2, 'only the first slide and the last');
     const put = (/** @type {unknown} */ body, headers = { 'x-forkshop-token': server.token }) =>
       fetch(`${server.url}vote`, {
         method: 'PUT',

@@ -239,8 +239,11 @@ describe('from the page', () => {
     const { root, url, post, page, lesson } = await begin(t);
     write(root, { '.forkshop': 'a file, where a folder should be\n' });
     assert.equal((await post(`${lesson}/prediction/3`)).status, 204);
-    await until('it is shown', () => page.heard.last.unkept);
-    assert.match(page.heard.last.unkept, /\.forkshop should be a folder\. Remove it, or rename it/);
+    await until('it is shown', () => page.heard.last.saveError);
+    assert.match(
+      page.heard.last.saveError,
+      /\.forkshop should be a folder\. Remove it, or rename it/,
+    );
     write(root, { [`${lesson}/server.js`]: 'mine();\n' });
     const refused = await post(`${lesson}/reset`);
     assert.match((await refused.json()).fault, /^It was refused: ENOTDIR/);

@@ -352,49 +352,66 @@ const WHY_ACCEPTED = {
 };
 
 export function demandRefusals(all) {
-  for (const { value, program, fate, isStarted, forks, output } of all) {
-    const setting = `NODE_CLUSTER_WORKERS=${value === '' ? "''" : value}`;
-    const begun = program.events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
-    const end = program.events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
-    const story = {
-      expected: `${setting}: exit code 1, and no worker`,
-      why: 'A typo in a deployment should come to light when the server starts, not on a busy evening.',
-      try: 'look at the text before you turn it into a number: which texts does your test let through?',
-      output,
-      shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
-    };
-    const mistake = mistakeIn(program);
-    demand(!isStarted || mistake || fate?.code !== 1, {
-      ...story,
-      got: `${setting}: it forked ${forks} before it refused.`,
-      why: 'By then these workers run: they may have answered clients, and exit in the middle of it.',
-      try: 'look at the order: what does the primary do before it tests the text?',
-    });
-    demand(!isStarted, {
-      ...story,
-      got: `${setting}: it started anyway.`,
-      why: WHY_ACCEPTED[value] ?? story.why,
-    });
-    demandInTime(fate, { ...story, got: `${setting}: it neither started nor refused.` });
-    demand(fate.code !== 0, {
-      ...story,
-      got: `${setting}: it forked no workers and exited as if all were well (exit code 0).`,
-      why: 'Scripts and service managers read the exit code: 0 means success.',
-      try: 'look at how the program ends when it refuses: with which exit code, and when?',
-    });
-    demand(fate.code === 1, {
-      ...story,
-      got: `${setting}: it exited with ${howItEnded(fate)}.`,
-      why: 'Scripts and service managers read the exit code, so the task names one: 1.',
-      try: 'look at how the program ends when it refuses: with which exit code, and when?',
-    });
-    demand(!mistake, {
-      ...story,
-      got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,
-      why: 'Node.js exits with code 1 after any error. That says nothing about the variable.',
-      try: 'look at the line that the error names',
-    });
+  for (const one of all) {
+    const setting = `NODE_CLUSTER_WORKERS=${one.value === '' ? "''" : one.value}`;
+    demandNoStart(one, setting);
+    demandRefused(one, setting);
   }
+}
+
+function demandNoStart(one, setting) {
+  const { value, program, fate, isStarted, forks } = one;
+  const story = storyOfRefusal(one, setting);
+  demand(!isStarted || mistakeIn(program) || fate?.code !== 1, {
+    ...story,
+    got: `${setting}: it forked ${forks} before it refused.`,
+    why: 'By then these workers run: they may have answered clients, and exit in the middle of it.',
+    try: 'look at the order: what does the primary do before it tests the text?',
+  });
+  demand(!isStarted, {
+    ...story,
+    got: `${setting}: it started anyway.`,
+    why: WHY_ACCEPTED[value] ?? story.why,
+  });
+  demandInTime(fate, { ...story, got: `${setting}: it neither started nor refused.` });
+}
+
+/** It exits with code 1, and on purpose. */
+function demandRefused(one, setting) {
+  const { program, fate } = one;
+  const story = storyOfRefusal(one, setting);
+  const atTheExit = 'look at how the program ends when it refuses: with which exit code, and when?';
+  demand(fate.code !== 0, {
+    ...story,
+    got: `${setting}: it forked no workers and exited as if all were well (exit code 0).`,
+    why: 'Scripts and service managers read the exit code: 0 means success.',
+    try: atTheExit,
+  });
+  demand(fate.code === 1, {
+    ...story,
+    got: `${setting}: it exited with ${howItEnded(fate)}.`,
+    why: 'Scripts and service managers read the exit code, so the task names one: 1.',
+    try: atTheExit,
+  });
+  const mistake = mistakeIn(program);
+  demand(!mistake, {
+    ...story,
+    got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,
+    why: 'Node.js exits with code 1 after any error. That says nothing about the variable.',
+    try: 'look at the line that the error names',
+  });
+}
+
+function storyOfRefusal({ program, output }, setting) {
+  const begun = program.events.find(({ what }) => ['fork', 'child', 'listening'].includes(what));
+  const end = program.events.find(({ what, pid }) => what === 'exit' && pid === program.pid);
+  return {
+    expected: `${setting}: exit code 1, and no worker`,
+    why: 'A typo in a deployment should come to light when the server starts, not on a busy evening.',
+    try: 'look at the text before you turn it into a number: which texts does your test let through?',
+    output,
+    shows: { program, moments: [momentOf(begun ?? end, begun ? 'it starts' : 'it exits')] },
+  };
 }
 
 /** An error that the program threw by mistake; it doesn't mention the variable. */

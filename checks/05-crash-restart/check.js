@@ -50,52 +50,62 @@ const tasks = {
 };
 
 export default check('05-crash-restart', tasks, (lesson) => {
-  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
-    lesson;
+  const { launch, ready, observe, observeInParallel, measure, isLonger } = lesson;
   const start = async (workers = WORKERS, options = {}) =>
     ready(await launch({ env: { NODE_CLUSTER_WORKERS: String(workers) }, ...options }), workers);
 
   const main = observe([], () => start(WORKERS, { pretendExitCode: OTHER_CODE }));
   const crashes = observe([main], crashTwice);
   const again = observe([main, crashes], crashAgain, { isSlow: true });
-  const killed = observe([main, again], killPrimary);
-  const failing = observeInParallel([], () => failToStart(launch), { isSlow: true });
-  const failingPlace = observeInParallel([], () => failInOnePlace(launch), { isSlow: true });
   const leave = observeInParallel([], async () => askToLeave(await start(2 * LEAVING)));
-  const interrupted = observeInParallel([leave], ({ program }) =>
-    stopBesideASlowOne(program, 'Ctrl-C'),
-  );
-  const terminated = observeInParallel([], () => stopInAWait(start));
+  holdReplacement(lesson, crashes, leave);
+  holdLimits(lesson, crashes, again);
+  const killed = observe([main, again], killPrimary);
+  holdStop(lesson, start, { leave, killed });
 
+  measure([again], (rounds) => measureGaps(lesson, rounds));
+  if (isLonger) measure([], () => chartAvailability(lesson, start));
+});
+
+/** Task 1: a crash is replaced, a planned exit is not. */
+function holdReplacement({ hold, holdInSteps }, crashes, leave) {
   hold('replaced', [crashes], demandReplaced);
   holdInSteps(
     'log-tells',
     [[crashes], [crashes, leave]].map((looks) => [looks, demandLog]),
   );
   hold('planned-leaves', [leave], demandLeave);
+}
+
+/** Task 2: restarts slow down, and the primary gives up. */
+function holdLimits({ launch, observeInParallel, hold, holdInSteps }, crashes, again) {
+  const failing = observeInParallel([], () => failToStart(launch), { isSlow: true });
+  const failingPlace = observeInParallel([], () => failInOnePlace(launch), { isSlow: true });
   const needs = ['replaced'];
   hold('slows-down', [failing, crashes], demandBackOff, { needs });
-  holdInSteps(
-    'gives-up',
-    [
-      [[failing], demandGivesUp],
-      [[failingPlace], demandAllExit],
-    ],
-    { needs },
-  );
+  const givesUp = [
+    [[failing], demandGivesUp],
+    [[failingPlace], demandAllExit],
+  ];
+  holdInSteps('gives-up', givesUp, { needs });
   hold('each-time', [again], demandEachTime, { needs });
+}
+
+/** Task 3: the primary stops on request, and nothing outlives it. */
+function holdStop({ observeInParallel, hold, holdInSteps }, start, { leave, killed }) {
+  const interrupted = observeInParallel([leave], ({ program }) =>
+    stopBesideASlowOne(program, 'Ctrl-C'),
+  );
+  const terminated = observeInParallel([], () => stopInAWait(start));
   holdInSteps(
     'stops-clean',
     [interrupted, terminated].map((stop) => [[stop], demandCleanStop]),
   );
   hold('no-fork-in-shutdown', [terminated, interrupted], demandNoFork, {
-    needs: [...needs, 'stops-clean'],
+    needs: ['replaced', 'stops-clean'],
   });
   holdInSteps(
     'nothing-outlives',
     [interrupted, terminated, killed].map((end) => [[end], demandNothingLeft]),
   );
-
-  measure([again], (rounds) => measureGaps(lesson, rounds));
-  if (isLonger) measure([], () => chartAvailability(lesson, start));
-});
+}

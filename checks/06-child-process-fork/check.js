@@ -55,14 +55,20 @@ const tasks = {
 };
 
 export default check('06-child-process-fork', tasks, (lesson) => {
-  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure, isLonger } =
-    lesson;
-  const start = async (children, options) =>
-    ready(
-      await launch({ env: { JOB_CHILDREN: String(children) }, followsChildren: true, ...options }),
-    );
-  const isGate = true;
+  const start = async (children, options) => {
+    const env = { JOB_CHILDREN: String(children) };
+    return lesson.ready(await lesson.launch({ env, followsChildren: true, ...options }));
+  };
+  const { server, first, resting } = holdPool(lesson, start);
+  const dead = holdDeaths(lesson, start, { server, first, resting });
+  const reference = lesson.observeInParallel([dead], async () =>
+    lesson.ready(await lesson.launch({ isReference: true })),
+  );
+  measurePool(lesson, { server, reference, dead });
+});
 
+/** Task 2: a pool of children builds the reports. */
+function holdPool({ observe, hold }, start) {
   const server = observe([], () => start(CHILDREN, { pretendCores: CORES, cwd: tmpdir() }));
   const first = observe([server], askFirst);
   const beside = observe([server, first], askDuringReports);
@@ -70,6 +76,21 @@ export default check('06-child-process-fork', tasks, (lesson) => {
     askWhileFrozen(program, makeJobs('customer', 20)),
   );
   const resting = observe([server, crowd], waitForRest);
+
+  hold('answers', [server, first], demandFirst, { isGate: true });
+  hold('own-file', [server, first], demandOwnFile, { isGate: true });
+  hold('stays-responsive', [beside], demandResponsive);
+  hold('answers-match', [server, crowd], demandMatch);
+  const needs = ['answers-match'];
+  hold('small-pool', [crowd], demandSize, { needs });
+  hold('in-turn', [server, crowd], demandInTurn, { needs: ['stays-responsive', 'small-pool'] });
+  hold('listens-once', [resting], demandNoListeners, { needs });
+  return { server, first, resting };
+}
+
+/** Task 3: children are killed, and a job throws; in the end the server is killed. */
+function holdDeaths({ observe, observeInParallel, hold, holdInSteps }, start, pool) {
+  const { server, first, resting } = pool;
   const killed = observe([server, resting], killAtWork);
   const again = observe([server, killed], (program) =>
     askWhileFrozen(program, makeJobs('again', 4), { isKilled: true }),
@@ -79,52 +100,40 @@ export default check('06-child-process-fork', tasks, (lesson) => {
   );
   const idle = observe([server, besideIdle], killIdle);
   const dead = observe([server, idle], askKilledChildren);
-
   const single = observeInParallel([first], () => start(1));
   const poisoned = observeInParallel([single], askCrashingJob);
   const orphaned = observeInParallel([single, poisoned], killServer);
 
-  hold('answers', [server, first], demandFirst, { isGate });
-  hold('own-file', [server, first], demandOwnFile, { isGate });
-  hold('stays-responsive', [beside], demandResponsive);
-  hold('answers-match', [server, crowd], demandMatch);
-  const needs = ['answers-match'];
-  hold('small-pool', [crowd], demandSize, { needs });
-  hold('in-turn', [server, crowd], demandInTurn, { needs: ['stays-responsive', 'small-pool'] });
-  hold('listens-once', [resting], demandNoListeners, { needs });
-  holdInSteps(
-    'fails-one',
-    [
-      [[server, killed], demandOneFailure],
-      [[single, poisoned], demandFailureOfJob],
-    ],
-    { needs: ['in-turn'] },
-  );
+  const failsOne = [
+    [[server, killed], demandOneFailure],
+    [[single, poisoned], demandFailureOfJob],
+  ];
+  holdInSteps('fails-one', failsOne, { needs: ['in-turn'] });
   const [atWork, nextToIdle] = [
     'A child was killed at work.',
     'A child was killed at work while another was idle.',
   ];
-  holdInSteps(
-    'replaced',
-    [
-      [[server, killed], demandQueueContinues],
-      [[server, again], (program, seen) => demandReplaced(program, seen, atWork)],
-      [[server, besideIdle], (program, seen) => demandReplaced(program, seen, nextToIdle)],
-      [[server, idle], demandIdleReplaced],
-      [[server, dead], demandUnheardExit],
-      [[single, poisoned], demandAfterFailedJob],
-    ],
-    { needs: ['fails-one'] },
-  );
+  const replaced = [
+    [[server, killed], demandQueueContinues],
+    [[server, again], (program, seen) => demandReplaced(program, seen, atWork)],
+    [[server, besideIdle], (program, seen) => demandReplaced(program, seen, nextToIdle)],
+    [[server, idle], demandIdleReplaced],
+    [[server, dead], demandUnheardExit],
+    [[single, poisoned], demandAfterFailedJob],
+  ];
+  holdInSteps('replaced', replaced, { needs: ['fails-one'] });
   hold('ends-with-parent', [single, orphaned], demandNoneLeft, { needs: ['fails-one'] });
+  return dead;
+}
 
-  const control = observeInParallel([dead], async () => ready(await launch({ isReference: true })));
-  const delays = observe([server, control, dead], (candidate, reference) =>
-    measureDelays(lesson, candidate, reference),
+/** How late / is while reports are built, here and in the starter; and what a child costs. */
+function measurePool(lesson, { server, reference, dead }) {
+  const { launch, observe, measure, isLonger } = lesson;
+  const delays = observe([server, reference, dead], (candidate, control) =>
+    measureDelays(lesson, candidate, control),
   );
   measure([delays], (seen) => reportDelays(lesson, seen));
-  if (isLonger) {
-    const costs = observe([delays], () => measureCosts(launch));
-    measure([costs], (seen) => reportCosts(lesson, seen));
-  }
-});
+  if (!isLonger) return;
+  const costs = observe([delays], () => measureCosts(launch));
+  measure([costs], (seen) => reportCosts(lesson, seen));
+}

@@ -45,18 +45,24 @@ const tasks = {
 };
 
 export default check('08-graceful-reload', tasks, (lesson) => {
-  const { observe, observeInParallel, hold, holdInSteps, measure, isLonger } = lesson;
-  const main = observe([], () => start(lesson));
-  const one = observe([main], stopOne);
-  const all = observeInParallel([main, one], stopAll);
+  const main = lesson.observe([], () => start(lesson));
   /** A look at a separate program. */
   const apart = (look, options) =>
-    observeInParallel([main], async () => look(await start(lesson, options)), { isSlow: true });
-  const withClients = apart(stopWithClients);
+    lesson.observeInParallel([main], async () => look(await start(lesson, options)), {
+      isSlow: true,
+    });
+  holdDraining(lesson, main, apart);
   const underLoad = apart(reloadUnderLoad);
-  const badVersion = observeInParallel([underLoad], reloadBadVersion);
-  const held = apart(stopDuringEndlessResponse, { workers: 1, limitMs: LIMIT_MS });
+  holdReload(lesson, underLoad);
+  measureReload(lesson, underLoad);
+});
 
+/** Task 1: a worker finishes its work before it exits. */
+function holdDraining({ observe, observeInParallel, hold, holdInSteps }, main, apart) {
+  const one = observe([main], stopOne);
+  const all = observeInParallel([main, one], stopAll);
+  const withClients = apart(stopWithClients);
+  const held = apart(stopDuringEndlessResponse, { workers: 1, limitMs: LIMIT_MS });
   holdInSteps('drained-on-stop', [
     [[one], demandOneDrains],
     [[all], demandAllDrain],
@@ -65,24 +71,29 @@ export default check('08-graceful-reload', tasks, (lesson) => {
   const drains = { needs: ['drained-on-stop'] };
   hold('clients-let-go', [withClients], demandClientsLetGo, drains);
   hold('limit-honoured', [held], demandLimit, drains);
+}
+
+/** Task 2: SIGHUP brings a new version, one worker after the other. */
+function holdReload({ observeInParallel, hold, holdInSteps }, underLoad) {
+  const badVersion = observeInParallel([underLoad], reloadBadVersion);
   hold('reload-renews', [underLoad], demandReload, { needs: ['clients-let-go'] });
   const reloads = { needs: ['reload-renews'] };
-  holdInSteps(
-    'primary-apart',
-    [
-      [[underLoad], demandPrimaryApart],
-      [[badVersion], demandPrimaryApart],
-    ],
-    reloads,
-  );
+  const apart = [
+    [[underLoad], demandPrimaryApart],
+    [[badVersion], demandPrimaryApart],
+  ];
+  holdInSteps('primary-apart', apart, reloads);
   hold('none-lost', [underLoad], demandNoneLost, reloads);
   hold('capacity-kept', [underLoad], demandCapacity, reloads);
   hold('bad-version-stops', [badVersion], demandBadVersionStops, {
     needs: ['primary-apart', 'none-lost', 'capacity-kept'],
   });
+}
 
+function measureReload(lesson, underLoad) {
+  const { observe, measure, measured, isLonger } = lesson;
   measure([underLoad], ({ seconds, old }) =>
-    lesson.measured('reload', {
+    measured('reload', {
       label: `from SIGHUP until the last of the ${old.length} old workers has exited, yours`,
       unit: 's',
       value: seconds,
@@ -91,20 +102,19 @@ export default check('08-graceful-reload', tasks, (lesson) => {
   );
   if (!isLonger) return;
   const ways = observe([underLoad], () => reloadWays(lesson));
-  measure([ways], (rows) => {
-    lesson.drawn('failed', {
-      label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
-      unit: 'requests',
-      rows: rows.map(({ name, lost }) => ({ name, value: lost.length })),
-      note: `asked again by clients whose idle connection was closed: ${rows.map(({ repeated }) => repeated).join(', ')}`,
-    });
-    lesson.drawn('seconds', {
-      label: `how long the reload of ${MEASURED_WORKERS} workers took`,
-      unit: 's',
-      rows: rows.map(({ name, seconds: value }) => ({
-        name,
-        value: Math.round(value * 100) / 100,
-      })),
-    });
+  measure([ways], (rows) => drawWays(lesson, rows));
+}
+
+function drawWays({ drawn }, rows) {
+  drawn('failed', {
+    label: `failed in a reload of ${MEASURED_WORKERS} workers under ${LOAD_PER_SECOND} requests/s`,
+    unit: 'requests',
+    rows: rows.map(({ name, lost }) => ({ name, value: lost.length })),
+    note: `asked again by clients whose idle connection was closed: ${rows.map(({ repeated }) => repeated).join(', ')}`,
   });
-});
+  drawn('seconds', {
+    label: `how long the reload of ${MEASURED_WORKERS} workers took`,
+    unit: 's',
+    rows: rows.map(({ name, seconds }) => ({ name, value: Math.round(seconds * 100) / 100 })),
+  });
+}

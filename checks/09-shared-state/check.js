@@ -49,14 +49,23 @@ const tasks = {
   },
 };
 
+const isSlow = true; // a question is given up after a second
+
 export default check('09-shared-state', tasks, (lesson) => {
-  const { launch, ready, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
   const start = async (state, workers, { listeners = workers, env = {} } = {}) => {
     const all = { NODE_CLUSTER_WORKERS: String(workers), ...env };
-    return ready(await launch({ args: ['--state', state], env: all }), listeners);
+    return lesson.ready(await lesson.launch({ args: ['--state', state], env: all }), listeners);
   };
-  const isSlow = true; // a question is given up after a second
+  const counted = holdPrimary(lesson, start);
+  holdSticky(lesson, start);
+  const { stored, away } = holdRedis(lesson, start);
+  lesson.measure([counted, stored, away], (program, { program: redis }) =>
+    measureCost(lesson, program, redis),
+  );
+});
 
+/** Task 1: the primary owns the counts. */
+function holdPrimary({ observe, hold, holdInSteps }, start) {
   const main = observe([], () => start('primary', WORKERS));
   const together = observe([main], (program) => countTogether(program));
   const atOnce = observe([main, together], (program) =>
@@ -66,9 +75,7 @@ export default check('09-shared-state', tasks, (lesson) => {
   const loss = observe(
     [main, atOnce, again],
     (program) => loseWorker(program, primaryOf(program)),
-    {
-      isSlow,
-    },
+    { isSlow },
   );
   hold('counts-exactly', [together], (seen) => demandTogether(seen, 'the primary'));
   hold('answers-matched', [atOnce], demandMatched, { needs: ['counts-exactly'] });
@@ -84,43 +91,45 @@ export default check('09-shared-state', tasks, (lesson) => {
   hold('owner-silent', [loss], (seen) => demandSilence(seen, 'the primary'), {
     needs: [...needs, 'death-exact'],
   });
+  return main;
+}
 
+/** Task 2: a client keeps its worker. */
+function holdSticky({ observeInParallel, hold }, start) {
   const sticky = observeInParallel([], async () =>
     visitInTurn(await start('sticky', PLACES, { listeners: 1 }).catch(rethrowWithHint)),
   );
   const moved = observeInParallel([sticky], visitAfterDeath);
   hold('sticky-keeps', [sticky], demandSticky);
   hold('others-stay', [moved], demandOthersStay, { needs: ['sticky-keeps'] });
+}
 
+/** Task 3: Redis owns the counts. */
+function holdRedis({ launch, observeInParallel, holdInSteps }, start) {
   const stored = observeInParallel([], () => startStore(launch, start), { isSlow });
-  const storedTogether = observeInParallel([stored], ({ program }) => countTogether(program));
-  const storedAtOnce = observeInParallel([stored, storedTogether], ({ program, store }) =>
+  const together = observeInParallel([stored], ({ program }) => countTogether(program));
+  const atOnce = observeInParallel([stored, together], ({ program, store }) =>
     askWhileOwnerStopped(program, store),
   );
-  const storedAgain = observeInParallel([stored, storedTogether], ({ program }, seen) =>
+  const again = observeInParallel([stored, together], ({ program }, seen) =>
     repeatIds(program, seen),
   );
-  const storedLoss = observeInParallel([stored, storedAtOnce, storedAgain], loseWorkerOfStore, {
-    isSlow,
-  });
-  const away = observeInParallel([stored, storedLoss], (seen) => loseStore(launch, seen));
+  const loss = observeInParallel([stored, atOnce, again], loseWorkerOfStore, { isSlow });
+  const away = observeInParallel([stored, loss], (seen) => loseStore(launch, seen));
   const without = observeInParallel([], () => startWithoutStore(launch), { isSlow });
   holdInSteps('redis-exact', [
-    [[storedTogether], (seen) => demandTogether(seen, 'Redis')],
-    [[storedAtOnce, storedAgain], (seen, repeated) => demandRepeated(seen, repeated, 'Redis')],
-    [[storedLoss], (seen) => demandExact(seen, 'Redis')],
+    [[together], (seen) => demandTogether(seen, 'Redis')],
+    [[atOnce, again], (seen, repeated) => demandRepeated(seen, repeated, 'Redis')],
+    [[loss], (seen) => demandExact(seen, 'Redis')],
   ]);
   holdInSteps(
     'redis-away',
     [
       [[without], demandStarted],
-      [[storedLoss], (seen) => demandSilence(seen, 'Redis')],
+      [[loss], (seen) => demandSilence(seen, 'Redis')],
       [[away], demandAway],
     ],
     { needs: ['redis-exact'] },
   );
-
-  measure([main, stored, away], (program, { program: redis }) =>
-    measureCost(lesson, program, redis),
-  );
-});
+  return { stored, away };
+}

@@ -43,17 +43,16 @@ const tasks = {
 const PORTS = cpus().length === 4 ? 3 : 4;
 
 export default check('10-nginx-ports', tasks, (lesson) => {
-  const { launch, observe, observeInParallel, hold, holdInSteps, measure } = lesson;
+  const { launch, observe, observeInParallel, measure } = lesson;
   const nginx = observeInParallel([], () => demandTool('nginx'));
-  const stop = (how) => async (bin) =>
-    stopInFlight(await startBehindNginx(launch, { count: 1, nginx: bin }), how);
-
   const many = observe([nginx], (bin) => startBehindNginx(launch, { count: PORTS, nginx: bin }));
-  const machines = observeInParallel([nginx, many], (bin) => openMachines(launch, bin), {
-    isSlow: true,
-  });
-  const death = observeInParallel([machines], killMachine, { isSlow: true });
-  const machinesStopped = observeInParallel([machines, death], stopMachines);
+  holdPorts(lesson, nginx, many);
+  const machinesStopped = holdMachines(lesson, nginx, many);
+  measure([many, machinesStopped], (door) => measureWays(lesson, door));
+});
+
+/** Task 2: servers with a port each, behind one nginx. */
+function holdPorts({ launch, observe, observeInParallel, hold, holdInSteps }, nginx, many) {
   const asked = observe([many], askEveryBackend);
   const told = observe([many], askClientAddress);
   hold('own-ports', [many], demandOwnPorts);
@@ -62,8 +61,10 @@ export default check('10-nginx-ports', tasks, (lesson) => {
   const needs = ['one-front-door'];
   hold('client-known', [many, told], demandClientKnown, { needs });
 
+  const stop = (how) => async (bin) =>
+    stopInFlight(await startBehindNginx(launch, { count: 1, nginx: bin }), how);
   const stops = ['SIGTERM', 'Ctrl-C'].map((how) => observeInParallel([nginx, asked], stop(how)));
-  const steps = stops.map((stopped) => /** @type {any} */ ([[stopped], demandCleanStop]));
+  const steps = stops.map((stopped) => [[stopped], demandCleanStop]);
   holdInSteps('stops-clean', steps, { needs });
   const failures = [
     observeInParallel([asked], () => failToStart(launch, { NGINX_BIN: '/nowhere/nginx' })),
@@ -71,18 +72,23 @@ export default check('10-nginx-ports', tasks, (lesson) => {
       failToStart(launch, { NGINX_BIN: bin, PORT: '99999' }),
     ),
   ];
-  const reasons = failures.map((failed) => /** @type {any} */ ([[failed], demandStartFailure]));
+  const reasons = failures.map((failed) => [[failed], demandStartFailure]);
   holdInSteps('says-why-not', reasons, { needs: ['conf-valid'] });
+}
 
-  hold('machines-serve', [machines, death], demandMachines, { needs });
-  holdInSteps(
-    'death-routed-around',
-    [
-      [[death], demandAnotherAnswers],
-      [[death], demandReturn],
-      [[machinesStopped], demandMachinesStop],
-    ],
-    { needs: ['machines-serve'] },
-  );
-  measure([many, machinesStopped], (door) => measureWays(lesson, door));
-});
+/** Task 3: two machines, each a cluster, behind one nginx. */
+function holdMachines({ launch, observeInParallel, hold, holdInSteps }, nginx, many) {
+  const machines = observeInParallel([nginx, many], (bin) => openMachines(launch, bin), {
+    isSlow: true,
+  });
+  const death = observeInParallel([machines], killMachine, { isSlow: true });
+  const stopped = observeInParallel([machines, death], stopMachines);
+  hold('machines-serve', [machines, death], demandMachines, { needs: ['one-front-door'] });
+  const routedAround = [
+    [[death], demandAnotherAnswers],
+    [[death], demandReturn],
+    [[stopped], demandMachinesStop],
+  ];
+  holdInSteps('death-routed-around', routedAround, { needs: ['machines-serve'] });
+  return stopped;
+}

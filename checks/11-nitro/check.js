@@ -45,14 +45,38 @@ const tasks = {
 };
 
 export default check('11-nitro', tasks, (lesson) => {
-  const { observe, observeInParallel, hold, holdInSteps, measure } = lesson;
+  const { observe, observeInParallel, hold, measure } = lesson;
   const built = observe([], () => build(lesson));
+  hold('builds', [built], demandBuilds, { isGate: true });
   const single = observe([built], (seen) => startSingle(lesson, seen));
-  const work = observe([single], workOf);
   const main = observe([built], (seen) => startCluster(lesson, seen, WORKERS));
+  const byDefault = observeInParallel([built], (seen) => forkByDefault(lesson, seen));
+  holdPresets(lesson, { single, main, byDefault });
+  holdStop(lesson, built, byDefault);
+  measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));
+});
+
+/** Task 2: the presets differ in the number of processes, and in nothing else. */
+function holdPresets({ observe, hold, holdInSteps }, { single, main, byDefault }) {
+  const work = observe([single], workOf);
   const homes = observe([main], askUntilAllAnswer);
   const answers = observe([single, main], (...programs) => answersOf(programs));
-  const byDefault = observeInParallel([built], (seen) => forkByDefault(lesson, seen));
+  holdInSteps('preset-forks', [
+    [[single], demandOneProcess],
+    [[main, homes], demandForks],
+  ]);
+  const forks = { needs: ['preset-forks'] };
+  hold('cores-unless-told', [byDefault], demandCores, forks);
+  const sameAnswers = [
+    [[work, single], demandWork],
+    [[answers, main, homes], demandSameAnswers],
+  ];
+  holdInSteps('same-answers', sameAnswers, forks);
+}
+
+/** Task 3: it stops on request, and after failed starts. */
+function holdStop(lesson, built, byDefault) {
+  const { observeInParallel, holdInSteps } = lesson;
   const terminated = observeInParallel([byDefault], async ({ program }) =>
     stop(await lesson.ready(program, PRETENDED_CORES), 'SIGTERM'),
   );
@@ -64,38 +88,12 @@ export default check('11-nitro', tasks, (lesson) => {
   const interrupted = apart((program) => stop(program, 'Ctrl-C'));
   const killed = apart(killWorkers);
   const failed = observeInParallel([built], (seen) => failToStart(lesson, seen), { isSlow: true });
-
-  hold('builds', [built], demandBuilds, { isGate: true });
-  holdInSteps('preset-forks', [
-    [[single], demandOneProcess],
-    [[main, homes], demandForks],
-  ]);
   const forks = { needs: ['preset-forks'] };
-  hold('cores-unless-told', [byDefault], demandCores, forks);
-  holdInSteps(
-    'same-answers',
-    [
-      [[work, single], demandWork],
-      [[answers, main, homes], demandSameAnswers],
-    ],
-    forks,
-  );
-  holdInSteps(
-    'stops-clean',
-    [
-      [[terminated], demandCleanStop],
-      [[interrupted], demandCleanStop],
-    ],
-    forks,
-  );
-  holdInSteps(
-    'gives-up',
-    [
-      [[failed], demandGivesUp],
-      [[killed], demandCarriesOn],
-    ],
-    forks,
-  );
-
-  measure([single, main], (control, candidate) => measureSpeedup(lesson, { control, candidate }));
-});
+  const stopsClean = [terminated, interrupted].map((stopped) => [[stopped], demandCleanStop]);
+  holdInSteps('stops-clean', stopsClean, forks);
+  const givesUp = [
+    [[failed], demandGivesUp],
+    [[killed], demandCarriesOn],
+  ];
+  holdInSteps('gives-up', givesUp, forks);
+}

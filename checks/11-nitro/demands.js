@@ -108,26 +108,44 @@ export function demandOneProcess(program) {
 }
 
 export function demandForks(program, { requests, answers }) {
-  const { events, port } = program;
-  const output = program.output();
+  demandWorkers(program);
+  demandWorkersAnswer(program, requests, answers);
+  const ports = [...listenersOf(program.events).keys()];
+  demand(ports.length === 1, {
+    expected: `All workers listen on PORT, which is ${program.port} here.`,
+    got: `They listen on ${ports.join(', ')}.`,
+    output: program.output(),
+  });
+}
+
+/** It forks as many as it should. */
+function demandWorkers(program) {
+  const { events } = program;
   const forks = forksOf(events).length;
   const killed = exitsOf(events).filter(({ signal }) => signal);
-  demand(forks <= WORKERS || killed.length === 0, {
+  const story = {
     expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    output: program.output(),
+  };
+  demand(forks <= WORKERS || killed.length === 0, {
+    ...story,
     got: `It forked ${forks}, and ${killed[0]?.signal} killed ${killed.length} of them, though nothing had told it to stop.`,
     why: 'A function that is called where a handler is set runs at once, not when the signal arrives.',
     try: 'look at the lines that set the signal handlers: do they pass a function, or call it?',
     shows: exitsShown(program),
-    output,
   });
   demand(forks === WORKERS, {
-    expected: `NODE_CLUSTER_WORKERS=${WORKERS}: ${WORKERS} workers.`,
+    ...story,
     got: `It forked ${forks}.`,
     why: 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. An import at the top of your file is loaded before the first line runs.',
     try: `${TELL} An import at the top comes first`,
     shows: forksShown(program),
-    output,
   });
+}
+
+/** Each worker answers, and no other process does. */
+function demandWorkersAnswer(program, requests, answers) {
+  const output = program.output();
   const workers = serversOf(program);
   const idle = workers.filter((worker) => !requests.some(({ pid }) => pid === worker));
   const strangers = requests.filter(({ pid }) => !workers.includes(pid));
@@ -144,15 +162,9 @@ export function demandForks(program, { requests, answers }) {
     expected: `Each of the ${WORKERS} workers answers some of ${requests.length} requests.`,
     got: `${idle.length} of them answered none.${error ? ` A request failed: ${error}.` : ''}`,
     why:
-      describeCrash(events) ??
+      describeCrash(program.events) ??
       'A worker runs server.js from the top, and serves when it reaches the import().',
     try: 'look at which process reaches the import: each one has to',
-    output,
-  });
-  const ports = [...listenersOf(events).keys()];
-  demand(ports.length === 1, {
-    expected: `All workers listen on PORT, which is ${port} here.`,
-    got: `They listen on ${ports.join(', ')}.`,
     output,
   });
 }
@@ -276,6 +288,7 @@ const isGivingUp = (output) => /giv(e|es|ing) up|gave up/i.test(output);
 /** Each worker fails to start; a program that refuses the port before it forks is fine. */
 export function demandGivesUp({ program, fate, forks, ends, output }) {
   if (forks === 0 && fate?.code === 1) return;
+  const isTold = isGivingUp(output);
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
@@ -283,32 +296,13 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
     shows: exitsShown(program),
     output,
   };
-  const isTold = isGivingUp(output);
-  const got = isTold
-    ? `It said so and carried on: ${ends} workers had exited before they listened.`
-    : `${ends} workers had exited before they listened, and it was still running.`;
-  const goesOn = isTold
-    ? {
-        got,
-        why: "process.exitCode only says what the exit code will be. It ends nothing while Nitro's primary forks.",
-        try: 'look at what follows the message: does it end the primary?',
-      }
-    : {
-        got,
-        try: 'look at what counts the exits: which of them are failed starts, and what sets the count back?',
-      };
-  demand(fate || ends < MANY, { ...story, ...goesOn });
-  demandInTime(fate, { ...story, ...goesOn });
-  const isReplaced = forks > PAIR;
+  const stillRuns = { ...story, ...whyStillRunning(ends, isTold) };
+  demand(fate || ends < MANY, stillRuns);
+  demandInTime(fate, stillRuns);
   demand(ends >= ENOUGH_FAILED, {
     ...story,
     got: `It exited (${howItEnded(fate)}) after ${ends} failed starts.`,
-    why: isReplaced
-      ? 'One failure may be an accident; five in a row are not.'
-      : "Nothing was forked in their place. Nitro's primary does that, where the primary loads the build as well.",
-    try: isReplaced
-      ? 'look at what is counted, and at how many it gives up'
-      : 'look at which processes load the build, and what forks',
+    ...whyTooEarly(forks > PAIR),
   });
   demand(fate.code === 1, {
     ...story,
@@ -322,6 +316,31 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
     why: 'The person who reads the log sees some errors and then nothing.',
     try: 'look at what is printed before it gives up',
   });
+}
+
+function whyStillRunning(ends, isTold) {
+  if (!isTold)
+    return {
+      got: `${ends} workers had exited before they listened, and it was still running.`,
+      try: 'look at what counts the exits: which of them are failed starts, and what sets the count back?',
+    };
+  return {
+    got: `It said so and carried on: ${ends} workers had exited before they listened.`,
+    why: "process.exitCode only says what the exit code will be. It ends nothing while Nitro's primary forks.",
+    try: 'look at what follows the message: does it end the primary?',
+  };
+}
+
+function whyTooEarly(isReplaced) {
+  if (isReplaced)
+    return {
+      why: 'One failure may be an accident; five in a row are not.',
+      try: 'look at what is counted, and at how many it gives up',
+    };
+  return {
+    why: "Nothing was forked in their place. Nitro's primary does that, where the primary loads the build as well.",
+    try: 'look at which processes load the build, and what forks',
+  };
 }
 
 /** Fewer than five workers in a row failed before they listened. */

@@ -1,9 +1,9 @@
 /**
- * A program is at rest when each of its event loops has turned several times since the last event, without more timers than
- * usual. Waiting for rest replaces a timeout, and doesn't depend on how busy the machine is.
- * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids that don't
- *   count, since they are frozen; turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn:
- *   other processes execute the requests, so one in flight doesn't keep the first process from rest
+ * Waiting for rest replaces a timeout. A program is at rest when each of its event loops has turned several times since the last event,
+ * without more timers than usual.
+ * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids of frozen processes;
+ *   turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn: other processes execute the requests,
+ *   so a request in flight doesn't keep the first process from rest
  */
 import { nowMs } from '../observe/clock.js';
 import { eventsOf, forksOf } from '../observe/timeline.js';
@@ -34,9 +34,8 @@ export async function untilAtRest(program, isDone = () => false, options = {}) {
 }
 
 /**
- * Will nothing more happen by itself? A process gets three seconds if it is starting, has crashed, has a request in flight, or has
- * more timers than usual, such as the delay before a restart.
- * @param {Program} program @param {RestOptions & { sinceMs: number }} options  sinceMs: earlier rest doesn't count
+ * Will nothing more happen by itself? A process gets three seconds if it is starting, has crashed, has a request in flight, or has a timer
+ * more than usual, such as the delay before a restart. @param {Program} program @param {RestOptions & { sinceMs: number }} options
  */
 export function isAtRest({ events, pid: primary }, options) {
   const { sinceMs, except = [], turns = REST_TURNS, kinds, isHandedOn = false } = options;
@@ -74,10 +73,7 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
   return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
-/**
- * The fewest timers that a process has reported since it listens. A child that never listens sets its timers while it loads, so its
- * first report doesn't count; a primary sets none, so all its reports count.
- */
+/** The fewest timers since the process listens. The first report of a child that doesn't listen has the timers of its loading. */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);
   const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);

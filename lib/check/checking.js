@@ -1,5 +1,5 @@
 /**
- * The API of a check file, which exports its definition:
+ * The API of a check file, which exports its definition; a longer check has its looks in looks.js and its demands in demands.js:
  *
  *   export default check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
@@ -8,9 +8,6 @@
  *         demand(forksOf(events).length === 4, { expected, got, why, try });
  *       });
  *     });
- *
- * It declares looks and promises, which session.js judges. `npm run check` loads the definition; `node --test` runs the file on its
- * own, as a test. A longer check has its looks in looks.js and its demands in demands.js.
  */
 import { normalize, resolve } from 'node:path';
 import { lessonPaths } from '../lessons/lesson-paths.js';
@@ -73,8 +70,8 @@ export { demandSpeedup } from '../verdict/speedup.js';
 /**
  * Defines the check of one lesson; if Node.js was started with its file, also runs it as a test.
  * @param {string} key  NN-slug
- * @param {Record<number, Record<string, string>>} tasks  number of a task in the text → its promises, id → sentence, in the order
- *   of judging. A promise belongs to the first task with which it can hold
+ * @param {Record<number, Record<string, string>>} tasks  number of the first task with which a promise can hold → promises, id → sentence,
+ *   in the order of judging
  * @param {(lesson: import('./session.js').Lesson) => void} declare  declares looks and promises
  * @returns {import('./session.js').Definition}  what the file exports
  */
@@ -89,5 +86,4 @@ export function check(key, tasks, declare) {
   return definition;
 }
 
-/** Does this process run that file? @param {string} path  from the root of a repository */
 const isMain = (path) => resolve(process.argv[1] ?? '').endsWith(normalize(`/${path}`));

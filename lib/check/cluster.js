@@ -13,8 +13,7 @@ export const hasListened = (events, pid) =>
   events.some(({ what, workerPid }) => what === 'worker-listening' && workerPid === pid);
 
 /**
- * The workers that the primary knows to be listening, and neither disconnected nor exited.
- * @param {Event[]} events @returns {number[]}  pids, the newest last
+ * Workers that the primary knows to be listening, not disconnected or exited. @param {Event[]} events @returns {number[]}  newest pid last
  */
 export function servingIn(events) {
   const serving = new Set();
@@ -28,10 +27,7 @@ function follow(serving, { what, workerPid }) {
   else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
 }
 
-/**
- * @param {Event[]} events
- * @returns {number[]}  the pids of the run's living processes, including children that haven't started yet
- */
+/** Living processes, including children that have not started yet. @param {Event[]} events @returns {number[]}  pids */
 export function aliveIn(events) {
   const started = eventsOf(events, 'start').map(({ pid }) => pid);
   const children = eventsOf(events, 'child').map(({ childPid }) => childPid);
@@ -40,10 +36,7 @@ export function aliveIn(events) {
   );
 }
 
-/**
- * The smallest number of workers that served at once, from an event on.
- * @param {Event[]} events @param {number} first  index of that event
- */
+/** The smallest number of workers that served at once. @param {Event[]} events @param {number} first  index of the event to begin with */
 export function fewestServing(events, first) {
   const serving = new Set(servingIn(events.slice(0, first)));
   let fewest = serving.size;

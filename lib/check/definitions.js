@@ -1,12 +1,9 @@
-/**
- * The definitions of checks, loaded from their files.
- * @typedef {import('./session.js').Definition} Definition
- */
+/** The definitions of checks, loaded from their files. @typedef {import('./session.js').Definition} Definition */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 
-/** The file with the check of a lesson. */
+/** The path of a lesson's check. */
 export const checkFile = (/** @type {string} */ root, /** @type {string} */ key) =>
   join(root, lessonPaths(key).check);
 

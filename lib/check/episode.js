@@ -1,9 +1,9 @@
 /**
- * An episode: a check does something to a program and records the events until a condition holds or the program is at rest.
+ * An episode: a check acts on a program and records the events until a condition holds or the program is at rest.
  * @typedef {{ how: string, acted: any, isDone: boolean, fromMs: number, first: number, last: number, events: Event[],
  *   exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
- *   how: what was done, in words, such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; fromMs: when
- *   it began; first: index of its first event; last: index after its last; exits and forks: of workers; printed: in that time
+ *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: indexes of its events,
+ *   last excluded; exits, forks: of workers; printed: in that time
  */
 import { nowMs } from '../observe/clock.js';
 import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
@@ -18,9 +18,9 @@ const LEFT_MS = 3_000; // a worker whose channel has closed exits within millise
 
 /**
  * Acts on a program and waits until `isDone`, or the program is at rest.
- * @param {Program} program @param {string} how @param {() => any} act
- * @param {(since: Event[], acted: any) => unknown} [isDone]  gets the events since the act began
- * @param {Parameters<typeof untilAtRest>[2]} [options] @returns {Promise<Episode>}
+ * @param {Program} program @param {string} how  in words @param {() => any} act
+ * @param {(since: Event[], acted: any) => unknown} [isDone] @param {Parameters<typeof untilAtRest>[2]} [options]
+ * @returns {Promise<Episode>}
  */
 export async function episode(program, how, act, isDone = () => false, options) {
   const first = program.events.length;
@@ -58,7 +58,6 @@ export async function startRequests(program, path, times, options = {}) {
  * Stops a program while requests are in flight, and waits until it has exited or is at rest.
  * @param {Program} program @param {'Ctrl-C' | 'SIGTERM'} how
  * @param {{ path: string, times: number, afterSignal?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
- *   afterSignal: called once it is sent
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
  *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
  *   other than 200 to requests that the program had begun; left: pids that outlived the first process

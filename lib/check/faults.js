@@ -2,17 +2,14 @@
 
 /** @typedef {import('../observe/program.js').Program} Program */
 
-/**
- * @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal]
- * @returns {number[]}  the pids that were still alive
- */
+/** Signals processes. @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal] @returns {number[]}  those alive */
 export const kill = (program, pids, signal = 'SIGKILL') =>
   pids.filter((pid) => program.kill(pid, signal));
 
 /**
- * Does some work while processes are frozen by SIGSTOP; afterwards, even after an error, they get SIGCONT.
- * @template T @param {Program} program @param {number[]} pids
- * @param {(frozen: number[]) => Promise<T>} work  gets the pids that were still alive @returns {Promise<T>}
+ * Stops processes, works, and continues them even after an error.
+ * @template T @param {Program} program @param {number[]} pids @param {(frozen: number[]) => Promise<T>} work  gets the pids still alive
+ * @returns {Promise<T>}
  */
 export async function whileFrozen(program, pids, work) {
   const frozen = kill(program, pids, 'SIGSTOP');
@@ -24,9 +21,8 @@ export async function whileFrozen(program, pids, work) {
 }
 
 /**
- * Repeats an act until its result is good enough.
- * @template T @param {number} times  at most
- * @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isEnough @returns {Promise<T>}  the last result
+ * Repeats an act until its result is good enough, or `times` times. @returns {Promise<T>}  the last result
+ * @template T @param {number} times @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isEnough
  */
 export async function repeatUntil(times, act, isEnough) {
   for (let attempt = 1; ; attempt += 1) {

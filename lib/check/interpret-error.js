@@ -12,7 +12,6 @@ const OUTCOMES = [Broken, Undecided, Shortage];
 
 /** A demand threw this by mistake. Demands only judge what the looks saw, so no exit of a program is the reason. */
 export class DemandFault extends Error {
-  /** @param {unknown} cause */
   constructor(cause) {
     super(String(cause), { cause });
     this.name = 'DemandFault';
@@ -25,7 +24,7 @@ export const isOutcome = (error) => OUTCOMES.some((kind) => error instanceof kin
 /**
  * @param {unknown} error  thrown by a look or a demand
  * @param {{ programs: Program[], shortage: () => Shortage | undefined, factsOf: (program: Program) => Parameters<typeof explainNotReady>[0] }} seen
- *   programs: the learner's, as far as the look used them; shortage: what the check itself was short of
+ *   programs: the learner's, as far as the look used them; shortage: of the check itself
  * @returns {any}  a Shortage instead of a failure; Broken instead of a bug of ours, if the program exited unasked; else the error
  */
 export function interpretError(error, { programs, shortage, factsOf }) {
@@ -42,7 +41,7 @@ export function interpretError(error, { programs, shortage, factsOf }) {
   return programs.map((program) => endOf(program, factsOf)).find(Boolean) ?? error;
 }
 
-/** The shortage of the program, or of its keeper. @returns {Shortage | undefined} */
+/** @returns {Shortage | undefined}  of the program, or of its keeper */
 function shortageOf(/** @type {Program} */ program) {
   const { fate, events } = program;
   if (fate?.kind === 'orphaned') return hasKilledKeeper(events) ? undefined : shortOf('KEEPER');

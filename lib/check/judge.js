@@ -1,89 +1,55 @@
 /**
- * Judges the declared promises of a check, one after the other, and makes their looks ahead of them while a core is idle. A look
- * with something missing is made again, with a fresh program, unless the machine was idle.
+ * Judges the promises of a check one after the other, and makes their looks ahead of time while a core is idle. Something missing is
+ * looked for again with a fresh program, unless the machine was idle.
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./session.js').Step} Step
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DemandFault, isOutcome } from './interpret-error.js';
 import { nextLook, programsOf } from './look-graph.js';
+import { outcomeOf } from './promise-outcome.js';
 import { hasIdleCore } from '../measure/conditions.js';
-import { Broken, Missing, Undecided, verdictOf } from '../verdict/outcome.js';
+import { Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { dependenciesOf } from '../verdict/judging-order.js';
-import { describeHandlerError, addSyntaxErrorPlace } from '../verdict/thrown-errors.js';
 
-const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
+const SKIPPED = /** @type {import('./promise-outcome.js').Outcome} */ ({ verdict: 'skipped' });
 const AHEAD_MS = 15;
 const BEGUN_MS = 45; // until a look that has begun shows up as CPU load
 
-/**
- * @param {any} session  what it declared, and how to report, interpret errors and repeat looks: see runSession()
- * @returns the judge of one session
- */
+/** @param {any} session  what it declared, and how to report, interpret errors and repeat looks: see runSession() */
 export function createJudge(session) {
-  const { declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain } = session;
-  const { verdictOn, printedBy } = session;
-  /** @type {Map<string, PromiseRecord>} */
-  const records = new Map();
-  const reported = new Set();
+  const { declared, overrunBy } = session;
+  const records = createRecords(session);
+  const outcomes = { ...session, reported: new Set() };
   /** @type {typeof declared} the promise that is being judged and, behind it, the rest of the round */
   let coming = [];
   let afterwards = /** @type {Look[]} */ ([]);
   let isOver = false;
   let overrun = /** @type {number | undefined} */ (undefined);
-  const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
-  const allHold = () => verdicts().every((verdict) => verdict === 'passed');
-  const lacks = (one) =>
-    dependenciesOf(declared, one).some(
-      (id) => records.has(id) && records.get(id)?.verdict !== 'passed',
-    );
-
-  const upcoming = () => {
-    if (coming.length === 0 || coming[0].isMeasurement) return [];
-    return coming.filter((one) => !lacks(one)).flatMap((one) => one.looks);
-  };
-  const next = () =>
-    nextLook(upcoming()) ?? nextLook(allHold() && !coming[0]?.isMeasurement ? afterwards : []);
-  /** @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>} */
-  const decide = async (one) => {
-    if (lacks(one)) return { verdict: 'skipped' };
-    return outcomeOf(() => judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }), {
-      ...{ reported, numberOf, meaning: (error) => meaning(error, one.looks) },
-      printed: () => printedBy(one.looks),
-    });
-  };
-  const record = async (
-    one,
-    /** @type {Omit<PromiseRecord, 'id' | 'sentence' | 'task'>} */ outcome,
-  ) => {
-    const { id, task, looks } = one;
-    const promise = { id, task, sentence: promises[id], ...outcome };
-    records.set(id, promise);
-    const [number, of] = [declared.indexOf(one) + 1, declared.length];
-    await report({ promise, number, of, programs: programsOf(looks) });
-  };
+  const next = () => nextAhead(coming, afterwards, records);
   return {
-    allHold: () => records.size === declared.length && allHold(),
-    openTask: () =>
-      declared.find(({ id }) => (records.get(id)?.verdict ?? 'passed') !== 'passed')?.task,
+    allHold: () => records.isComplete() && records.allHold(),
+    openTask: records.openTask,
     overrun: () => overrun,
-    verdict: () => ({ verdict: verdictOf(verdicts()), isWhole: records.size === declared.length }),
+    verdict: () => ({ verdict: records.verdict(), isWhole: records.isComplete() }),
     stop: () => (isOver = true),
     /** Ends the session while a promise is being judged, which fails with this story. */
     async breakOff(/** @type {any} */ story) {
       isOver = true;
-      if (coming.length > 0) await record(coming[0], { verdict: 'failed', ...story });
+      if (coming.length > 0) await records.add(coming[0], { verdict: 'failed', ...story });
     },
     /** Judges the promises of a round; later: looks to make once theirs are made and a core is idle. */
     async round(/** @type {string[]} */ ids, /** @type {Look[]} */ later = []) {
       afterwards = later;
       coming = declared.filter(({ id }) => ids.includes(id) && !records.has(id));
-      if (records.size === 0) lookAhead(() => isOver, next);
+      if (records.isEmpty()) lookAhead(() => isOver, next);
       for (; coming.length > 0; coming = coming.slice(1)) {
         const [one] = coming;
-        const outcome = await decide(one);
+        const outcome = records.lacks(one)
+          ? SKIPPED
+          : await outcomeOf(() => judgePromise(one, session), one.looks, outcomes);
         if (isOver) return;
-        await record(one, outcome);
+        await records.add(one, outcome);
         if (outcome.verdict === 'inconclusive') overrun = overrunBy();
         if (overrun) return; // the others would take minutes and be undecided as well
       }
@@ -91,11 +57,41 @@ export function createJudge(session) {
   };
 }
 
+/** The promises judged so far, each reported as it is added. */
+function createRecords({ declared, promises, report }) {
+  const records = new Map();
+  const verdicts = () => [...records.values()].map(({ verdict }) => verdict);
+  const didNotHold = (/** @type {string} */ id) =>
+    records.has(id) && records.get(id)?.verdict !== 'passed';
+  return {
+    isEmpty: () => records.size === 0,
+    isComplete: () => records.size === declared.length,
+    allHold: () => verdicts().every((verdict) => verdict === 'passed'),
+    has: (/** @type {string} */ id) => records.has(id),
+    /** Has a promise that this one depends on failed, or been left undecided? */
+    lacks: (one) => dependenciesOf(declared, one).some(didNotHold),
+    /** The first task with a promise that was judged and doesn't hold. */
+    openTask: () => declared.find(({ id }) => didNotHold(id))?.task,
+    verdict: () => verdictOf(verdicts()),
+    async add(one, /** @type {import('./promise-outcome.js').Outcome} */ outcome) {
+      const { id, task, looks } = one;
+      const promise = { id, task, sentence: promises[id], ...outcome };
+      records.set(id, promise);
+      const [number, of] = [declared.indexOf(one) + 1, declared.length];
+      await report({ promise, number, of, programs: programsOf(looks) });
+    },
+  };
+}
+
+/** The look to make ahead of time: of the promises to come, then of those after them; none while the machine is measured. */
+function nextAhead(coming, /** @type {Look[]} */ afterwards, records) {
+  if (coming[0]?.isMeasurement) return undefined;
+  const looks = coming.filter((one) => !records.lacks(one)).flatMap((one) => one.looks);
+  return nextLook(looks) ?? (records.allHold() ? nextLook(afterwards) : undefined);
+}
+
 /** While a core is idle, makes the next look before a promise needs it. */
-async function lookAhead(
-  /** @type {() => boolean} */ isOver,
-  /** @type {() => Look | undefined} */ next,
-) {
+async function lookAhead(isOver, next) {
   while (!isOver()) {
     const look = hasIdleCore() ? next() : undefined;
     look?.see();
@@ -103,7 +99,6 @@ async function lookAhead(
   }
 }
 
-/** Returns if the promise holds; looks again where something is missing and the machine wasn't idle. */
 async function judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }) {
   const crowd = crowdOf();
   const steps = one.steps.map(([looks, judge]) => ({ looks, seen: seeAll(looks), judge }));
@@ -120,12 +115,7 @@ async function judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }) {
   await judgeSteps(steps, one.areIndependent, confirm);
 }
 
-/**
- * @param {{ looks: Look[], seen: Promise<any[]>, judge: Step[1] }[]} steps @param {boolean} areIndependent
- * @param {(step: any, missing: Missing) => Promise<void>} confirm  looks again when something is missing
- */
 async function judgeSteps(steps, areIndependent, confirm) {
-  /** @type {Undecided | undefined} the first */
   let doubt;
   for (const step of steps) {
     const what = await step.seen;
@@ -174,43 +164,3 @@ function seeAll(/** @type {Look[]} */ looks) {
 }
 
 const begun = (/** @type {Look[]} */ looks) => looks.filter(({ state }) => state === 'begun');
-
-/**
- * The same error, such as that of a program that never started, is reported for the first promise and skips the others.
- * @returns {Promise<Omit<PromiseRecord, 'id' | 'task' | 'sentence'>>}
- */
-async function outcomeOf(body, { reported, numberOf, meaning, printed }) {
-  try {
-    await body();
-    return { verdict: 'passed' };
-  } catch (thrown) {
-    const error = meaning(thrown);
-    if (!isOutcome(error)) throw error;
-    if (reported.has(error)) return { verdict: 'skipped' };
-    reported.add(error);
-    const verdict = error instanceof Broken ? 'failed' : 'inconclusive';
-    const { shows, output = shows?.program.output?.() ?? printed() ?? '', ...story } = error.story;
-    const thrownThere = verdict === 'failed' ? describeHandlerError(output) : undefined;
-    const why = thrownThere ?? addSyntaxErrorPlace(story.why, output);
-    return {
-      ...{ verdict, ...story, why },
-      ...{ output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) },
-    };
-  }
-}
-
-/** The program, by its number, and the moments that the learner's page marks. */
-function showsOf(shows, numberOf) {
-  const program = shows ? numberOf(shows.program) : -1;
-  if (program < 0) return {};
-  const { events } = shows.program;
-  const moments = shows.moments
-    .filter(Boolean)
-    .map((one) => ({ ...one, what: whatHappened(one, events) }));
-  return { shows: { program, moments } };
-}
-
-/** The kind of event that a moment marks, found by its start or its end. */
-const whatHappened = ({ pid, t, toMs }, events) =>
-  events.find((one) => [t, toMs].includes(one.t) && (one.pid === pid || one.workerPid === pid))
-    ?.what;

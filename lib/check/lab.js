@@ -4,10 +4,9 @@
  * @typedef {object} Lab
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions>) => Promise<Program>} launch
  *   starts a program of this repository; file: relative to its root
- * @property {(folder: string) => import('../observe/program-copy.js').Copy} copy  of a folder of this repository with a server.js, to
- *   deploy there; launch takes the copy's entry
- * @property {() => import('../measure/load.js').Load} load  a closed-loop load generator
- * @property {() => ReturnType<typeof createOpenLoop>} openLoop  a load generator that sends on schedule
+ * @property {(folder: string) => import('../observe/program-copy.js').Copy} copy  of a folder with a server.js, to deploy there
+ * @property {() => import('../measure/load.js').Load} load  closed loop
+ * @property {() => ReturnType<typeof createOpenLoop>} openLoop  sends on schedule
  * @property {import('../observe/runner.js').Runner} runner  of its programs
  * @property {boolean} isBrief  show in seconds what takes minutes
  * @property {() => Promise<number[]>} close  kills its programs; the lab starts nothing afterwards
@@ -18,7 +17,7 @@
  * @property {string} question  for the learner to answer before the run
  * @property {import('../tools/tools.js').Tool} [needs]  must be installed
  * @property {(lab: Lab) => Promise<{ observed: string | string[], because: string | string[], asExpected: boolean }>} run
- *   takes seconds; observed: in this run; asExpected: whether `because` explains it
+ *   takes seconds; asExpected: whether `because` explains what was observed
  */
 import { join, resolve } from 'node:path';
 import { createLoad } from '../measure/load.js';
@@ -33,7 +32,6 @@ import { commandOf } from './programs.js';
  */
 export function createLab(root, { isBrief = false, onProgram } = {}) {
   const runner = createRunner();
-  /** @type {{ close(): void }[]} */
   const generators = [];
   let isOpen = true;
   const keep = (create) => {

@@ -6,7 +6,7 @@
  * @property {'untouched' | 'begun' | 'done'} state
  * @property {boolean} isSlow  it mostly waits, so it begins ahead of others
  * @property {Set<number>} programs  the numbers of the programs that it has started
- * @property {() => Promise<T>} see  makes the look or returns the earlier result; rejects with the error of a need or its body
+ * @property {() => Promise<T>} see  makes the look, once; rejects with the error of a need or its body
  * @property {() => void} forget  the next see() makes it again
  */
 
@@ -25,7 +25,7 @@ export function createLookGraph() {
   /** @type {Look<any>[]} each after those it needs */
   const all = [];
   let last = Promise.resolve();
-  /** One after the other. @type {<T>(body: () => Promise<T>) => Promise<T>} */
+  /** @type {<T>(body: () => Promise<T>) => Promise<T>} */
   const runExclusively = (body) => {
     const mine = last.then(body);
     last = mine.then(ignore, ignore);
@@ -46,7 +46,6 @@ export function createLookGraph() {
 }
 
 function createLook(needs, body, begin, { isSlow = false } = {}) {
-  /** @type {Promise<any> | undefined} */
   let seen;
   const make = async () => {
     const found = await Promise.all(needs.map((need) => need.see()));
@@ -75,7 +74,7 @@ function createLook(needs, body, begin, { isSlow = false } = {}) {
 }
 
 /**
- * The look to make next, ahead of time: the first whose needs are done, slow ones before the others.
+ * The look to make ahead of time: the first whose needs are done, slow ones before the others.
  * @param {Look<any>[]} wanted  in the order in which promises will need them @returns {Look<any> | undefined}
  */
 export function nextLook(wanted) {
@@ -92,7 +91,6 @@ export function programsOf(looks) {
   return [...new Set([...looks.flatMap(({ programs }) => [...programs]), ...programsOf(needs)])];
 }
 
-/** @returns {Look<any>[]} */
 const withNeeds = (/** @type {Look<any>} */ look) => [...look.needs.flatMap(withNeeds), look];
 
 const ignore = () => {};

@@ -25,7 +25,6 @@ export function runUnderNodeTest(definition) {
   });
 }
 
-/** @param {import('node:test').TestContext} t */
 async function report(t, { promise, measurement, chart, conditions }) {
   if (promise) await t.test(promise.sentence, (subtest) => reportPromise(subtest, promise));
   if (measurement) t.diagnostic(asWords(measurement));
@@ -34,7 +33,6 @@ async function report(t, { promise, measurement, chart, conditions }) {
     t.diagnostic(`on ${conditions.cores} cores, Node ${conditions.node}, ${conditions.platform}`);
 }
 
-/** @param {import('node:test').TestContext} subtest @param {import('../verdict/outcome.js').PromiseRecord} record */
 function reportPromise(subtest, record) {
   if (record.verdict === 'skipped') subtest.skip('not reached');
   else if (record.verdict === 'inconclusive') subtest.skip(`inconclusive\n${asText(record)}`);

@@ -2,8 +2,8 @@
  * The programs of one check: the learner's, and those beside it.
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {Partial<import('../observe/program.js').StartOptions> & { isReference?: boolean, named?: string, doing?: string }} LaunchOptions
- *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: its command as typed in a
- *   shell, if the options don't say; doing: progress text
+ *   isReference: the lesson's starter, or with `entry` a tool, instead of the learner's files; named: as typed in a shell; doing: for
+ *   the progress line
  * @typedef {{ name: string, isReference?: boolean, doing?: string, program: Program }} Started  name: its command
  */
 import { basename, dirname } from 'node:path';
@@ -23,76 +23,64 @@ const EXIT_REPORTED_MS = 2_000;
  *   root: the folder that holds the rooms; key: NN-slug; place: the file or folder to judge
  */
 export function createPrograms({ root, key, place, runner, onProgram }) {
-  const subject = rememberOutcome(() => findEntry(place, root));
-  /** @type {Map<string, import('../observe/program-copy.js').Copy>} */
-  const copies = new Map();
-  /** @type {Program[]} */
+  const subject = createSubject({ root, key, place }, runner.home);
+  /** @type {Program[]} in the order of their start */
   const all = [];
-  /** @type {Program | undefined} */
   let first;
   const references = new WeakSet();
-
-  /** @returns {Promise<Program>} */
-  const launch = async (
-    /** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {},
-  ) => {
-    const entry = isReference ? findEntry(starterFolder(key, root), root) : subject();
-    const program = await runner.start({ entry, ...options });
-    if (isReference) references.add(program);
-    else first ??= program;
-    noteProgram(all.push(program) - 1);
-    const name = named ?? commandOf(program.options, Boolean(isReference));
-    onProgram?.({ name, isReference, doing, program });
-    return program;
+  return {
+    ...{ copy: subject.copy, factsOf: subject.factsOf, first: () => first },
+    async launch(/** @type {LaunchOptions} */ { isReference, named, doing, ...options } = {}) {
+      const entry = isReference ? findEntry(starterFolder(key, root), root) : subject.entry();
+      const program = await runner.start({ entry, ...options });
+      if (isReference) references.add(program);
+      else first ??= program;
+      noteProgram(all.push(program) - 1);
+      const name = named ?? commandOf(program.options, Boolean(isReference));
+      onProgram?.({ name, isReference, doing, program });
+      return program;
+    },
+    /** Waits until that many processes listen on PORT; rejects with Broken when they never will. */
+    async ready(/** @type {Program} */ program, listeners = 1) {
+      const isReady = await program.ready(listeners);
+      await demandFamily(program);
+      if (isReady || isListening(program)) return program;
+      const how = { isFirst: program === first, isReference: references.has(program) };
+      throw whyNotReady(program, subject.factsOf(program), how);
+    },
+    /** -1 for a program of another check. */
+    numberOf: (/** @type {any} */ program) => all.indexOf(program),
+    stopAll: (/** @type {number[]} */ numbers) =>
+      Promise.all(numbers.map((number) => all[number].stop())),
+    /** Leaves out programs for comparison, and Redis. */
+    ofLearner: (/** @type {number[]} */ numbers) =>
+      numbers
+        .map((number) => all[number])
+        .filter((program) => !references.has(program) && !program.options.isNative),
   };
-
-  const copy = () => {
-    const from = { place, entry: subject(), rest: starterFolder(key, root) };
-    const made = copyProgram(from, runner.home);
-    copies.set(made.entry, made);
-    return made;
-  };
-
-  /** Facts for the explanation why a program isn't ready. Paths in a deployed copy appear as the learner's own. */
-  const factsOf = (/** @type {Program} */ program) => {
-    const { entry } = program.options;
-    const deployed = copies.get(entry);
-    return describeProgram(program, displayPath(deployed ? subject() : entry, root), deployed);
-  };
-
-  /** Waits until that many processes listen on PORT; rejects with Broken when they never will. */
-  const ready = async (/** @type {Program} */ program, listeners = 1) => {
-    const isReady = await program.ready(listeners);
-    await demandFamily(program);
-    if (isReady || isListening(program)) return program;
-    const facts = factsOf(program);
-    const broken = explainNotReady(
-      facts,
-      `The program listens on PORT, which is ${program.port} here.`,
-    );
-    const crash = program.events.find(({ what }) => what === 'crash');
-    broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
-    if (program !== first) broken.story.output = facts.output;
-    if (references.has(program)) throw new Undecided(notOurs(broken.story)); // not the learner's program
-    throw broken;
-  };
-
-  /** In order of their start; -1 for a program of another check. */
-  const numberOf = (/** @type {any} */ program) => all.indexOf(program);
-
-  /** @param {number[]} numbers */
-  const stopAll = (numbers) => Promise.all(numbers.map((number) => all[number].stop()));
-
-  /** Leaves out programs for comparison, and Redis. */
-  const ofLearner = (/** @type {number[]} */ numbers) =>
-    numbers
-      .map((number) => all[number])
-      .filter((program) => !references.has(program) && !program.options.isNative);
-
-  return { first: () => first, numberOf, stopAll, ofLearner, factsOf, launch, copy, ready };
 }
 
-/** @param {Program} program @param {string} name @param {import('../observe/program-copy.js').Copy} [deployed] */
+/** The learner's files: the program in them, and copies of them to deploy. */
+function createSubject({ root, key, place }, /** @type {string} */ home) {
+  const entry = rememberOutcome(() => findEntry(place, root));
+  const copies = new Map();
+  return {
+    entry,
+    copy() {
+      const from = { place, entry: entry(), rest: starterFolder(key, root) };
+      const made = copyProgram(from, home);
+      copies.set(made.entry, made);
+      return made;
+    },
+    /** Facts for the explanation why a program isn't ready. The learner sees their own path instead of a copy's. */
+    factsOf(/** @type {Program} */ program) {
+      const started = program.options.entry;
+      const deployed = copies.get(started);
+      return describeProgram(program, displayPath(deployed ? entry() : started, root), deployed);
+    },
+  };
+}
+
 function describeProgram(program, name, deployed) {
   const { port, fate, events, options } = program;
   const atHome = (/** @type {string} */ text) =>
@@ -109,7 +97,7 @@ function describeProgram(program, name, deployed) {
   };
 }
 
-/** Does it run and listen on PORT, all workers under the probe, though fewer than were asked for? */
+/** Fewer processes listen on PORT than it should have, but it runs, and the probe sees all its workers. */
 const isListening = (/** @type {Program} */ { port, fate, events }) =>
   events.some((event) => event.what === 'listening' && event.port === port) &&
   !fate &&
@@ -123,16 +111,23 @@ async function demandFamily(/** @type {Program} */ program) {
   throw explainStranger(program.strangers()[0]);
 }
 
+/** The error for a program that isn't ready: Undecided for one of ours, Broken for the learner's. */
+function whyNotReady(/** @type {Program} */ program, facts, { isFirst, isReference }) {
+  const expected = `The program listens on PORT, which is ${program.port} here.`;
+  const broken = explainNotReady(facts, expected);
+  const crash = program.events.find(({ what }) => what === 'crash');
+  broken.story.shows = { program, moments: [momentOf(crash, 'throws')] };
+  if (!isFirst) broken.story.output = facts.output;
+  return isReference ? new Undecided(notOurs(broken.story)) : broken;
+}
+
 const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   got: `A program that yours is compared with did not start: ${got}`,
   why: 'It is ours and starts on other machines: this one is too busy, or lacks something.',
   try: 'close other programs, then check again',
 });
 
-/**
- * A program's command as typed in a shell, with what is pretended to it in parentheses.
- * @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] @returns {string}
- */
+/** As typed in a shell; pretences in parentheses. @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] */
 export function commandOf(options, isReference = false) {
   const { entry, args = [], env = {} } = options;
   const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
@@ -148,16 +143,14 @@ export function commandOf(options, isReference = false) {
 
 const quoted = (arg) => (/^[\w./=-]+$/.test(arg) ? arg : JSON.stringify(arg));
 
-/** Calls `find` once; every later call returns the same value or throws the same error. */
 function rememberOutcome(find) {
-  const outcome = { done: false, value: /** @type {any} */ (undefined), error: undefined };
+  let outcome;
   return () => {
     try {
-      if (!outcome.done) outcome.value = find();
-    } catch (/** @type {any} */ error) {
-      outcome.error = error;
+      outcome ??= { value: find() };
+    } catch (error) {
+      outcome = { error };
     }
-    outcome.done = true;
     if (outcome.error) throw outcome.error;
     return outcome.value;
   };

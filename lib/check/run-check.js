@@ -24,10 +24,9 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @property {import('../lessons/tasks.js').Task[]} tasks  with the ids of their promises
  * @property {Measurement[]} measurements @property {import('../verdict/terminal.js').Chart[]} charts @property {number} seconds
  * @property {import('../measure/conditions.js').Conditions | null} conditions
- * @property {string} output  the last part of what the learner's program printed
+ * @property {string} output  the end of what the learner's program printed
  * @property {string[]} spared  a sentence for each process that may be the program's and wasn't killed
  * @property {string | null} fault  what went wrong in Forkshop itself
- *
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
  */
 
@@ -36,49 +35,31 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'signal' | 'onProgram'> & {
  *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/runner.js').Runner,
  *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
- * }} options  subject: the file or folder to judge, the learner's own by default; deadlineMs: then the check ends, failed if a
- *   promise has failed or the program's own work took the time, else undecided with a fault (a crowded machine gets the same time
- *   again, and then no fault); runner: to reuse, stays open; onPromise: called for each decided promise
+ * }} options  subject: the file or folder to judge, the learner's by default; deadlineMs: then the check ends, failed if a promise has
+ *   failed or the program's own work took the time, else undecided with a fault (on a crowded machine it gets the same time again, and
+ *   no fault); runner: to reuse, stays open
  * @returns {Promise<CheckResult>}
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
-export async function runCheck({
-  root,
-  key,
-  subject,
-  signal,
-  onPromise,
-  onProgram,
-  runner,
-  deadlineMs = DEADLINE_MS,
-  ...options
-}) {
+export async function runCheck(options) {
+  const { root, key, signal, onPromise, deadlineMs = DEADLINE_MS } = options;
   const since = performance.now();
   temporaryFolder(); // throws here rather than in the middle of the check
   const result = emptyResult(key);
-  const own = runner ?? createRunner(); // its keeper starts while the check file loads
-  const crowd = countCrowd(own.pids);
+  const runner = options.runner ?? createRunner(); // its keeper starts while the check file loads
+  const crowd = countCrowd(runner.pids);
   const programs = /** @type {import('../observe/program.js').Program[]} */ ([]);
   const hasFailedYet = () => hasFailed(result);
   const time = limitTime({ deadlineMs, signal, programs, hasFailed: hasFailedYet, crowd });
+  const onProgram = (/** @type {import('./programs.js').Started} */ started) => {
+    if (!started.isReference) programs.push(started.program);
+    options.onProgram?.(started);
+  };
   try {
     const definition = await loadCheck(checkFile(root, key));
-    const text = readIfThere(join(root, lessonPaths(key).text)) ?? '';
-    result.tasks = tasksOf(definition.taskOf, text);
-    result.of = Object.keys(definition.promises).length;
-    const place = subject ?? join(root, 'lessons', key);
-    const toNote = (/** @type {import('./programs.js').Started} */ started) => {
-      if (!started.isReference) programs.push(started.program);
-      onProgram?.(started);
-    };
-    const session = {
-      ...options,
-      root,
-      place,
-      runner: own,
-      signal: time.signal,
-      onProgram: toNote,
-    };
+    Object.assign(result, contentsOf(definition, root, key));
+    const place = options.subject ?? join(root, 'lessons', key);
+    const session = { ...options, place, runner, signal: time.signal, onProgram };
     const toTake = (record) => take(record, result, onPromise);
     await closingGenerators(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
@@ -87,14 +68,19 @@ export async function runCheck({
     else if (!time.isLate() || !crowd().isCrowded) result.fault ??= String(error?.stack ?? error);
   } finally {
     time.release();
-    const left = await (runner ? runner.clear() : own.close());
-    result.spared = own.spared().map(explainSpared);
+    const left = await (options.runner ? runner.clear() : runner.close());
+    result.spared = runner.spared().map(explainSpared);
     if (left.length > 0)
       result.fault ??= `These processes could not be killed: ${left.join(', ')}.`;
   }
   if (result.fault) result.verdict = 'inconclusive';
   result.seconds = Math.round((performance.now() - since) / 10) / 100;
   return result;
+}
+
+function contentsOf({ taskOf, promises }, /** @type {string} */ root, /** @type {string} */ key) {
+  const text = readIfThere(join(root, lessonPaths(key).text)) ?? '';
+  return { tasks: tasksOf(taskOf, text), of: Object.keys(promises).length };
 }
 
 /** @returns {CheckResult} */

@@ -7,15 +7,14 @@
  *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
- * @property {() => import('../observe/program-copy.js').Copy} copy  copies the learner's folder, completed from the starter, to deploy
- *   there; start it with `launch({ entry })`. Throws Broken without a program
+ * @property {() => import('../observe/program-copy.js').Copy} copy  of the learner's folder, completed from the starter; start it with
+ *   `launch({ entry })`. Throws Broken without a program
  * @property {(program: Program, listeners?: number) => Promise<Program>} ready  waits until that many processes (1 by default) listen
  *   on PORT; rejects with Broken when they never will
  * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
- *   time, so that no look disturbs another. A look that fails fails all that need it, and the first of their promises reports it
+ *   time. The error of a look fails all looks that need it, and the first of their promises reports it
  * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
- * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: it holds if `judge`
- *   doesn't throw
+ * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  `judge` throws unless the promise holds
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps  the same in steps: the first that fails is
  *   reported without waiting for the looks of later ones
  * @property {(looks: Look[], body: Judge) => void} measure  declares a measurement that decides nothing: made when all promises hold,
@@ -28,12 +27,11 @@
  * @property {boolean} isLonger  measure longer, for narrower intervals
  *
  * @typedef {[looks: Look[], judge: Judge]} Step
- * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: the promise
- *   is judged only if these hold, by id; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
+ * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: ids of promises
+ *   that must hold before it is judged; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
  *   look runs beside it; areIndependent: if one of its steps is undecided, the next may still decide
  * @typedef {{ key: string, promises: Record<string, string>, taskOf: Record<string, number>, declare: (lesson: Lesson) => void }}
- *   Definition  a check, as its file declares it; key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number
- *   of its task in the text
+ *   Definition  key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number of its task in the text
  *
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
@@ -42,13 +40,11 @@
  * @property {string[]} [only]  judge these promises and those they need, and no others
  * @property {string[]} [first]  judge these first, and their task before all others
  * @property {boolean} [isThrough]  judge every promise, including those of later tasks
- * @property {boolean} [isQuick] @property {boolean} [isLonger]
+ * @property {boolean} [isQuick] @property {boolean} [isLonger] @property {AbortSignal} [signal]
  * @property {string} [timelineFile]  where to write the timeline of the learner's first program
- * @property {AbortSignal} [signal]
  * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  measures the load on the cores
  * @property {() => number | undefined} [overrunBy]  how many want each core, if too many to continue
  * @property {(started: import('./programs.js').Started) => void} [onProgram]
- *
  * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
@@ -64,57 +60,35 @@ import { idsOfTask, roundsOf } from '../verdict/judging-order.js';
 
 /**
  * @param {Definition} definition @param {SessionOptions} options
- * @param {Report} report  gets { promise, number, of, programs } (the numbers of the programs of its looks), { measurement },
- *   { chart }, and at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
+ * @param {Report} report  gets { promise, number, of, programs } (the numbers of its looks' programs), { measurement }, { chart }, at the
+ *   end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
  * @returns {Promise<void>}  rejects when the signal aborts it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
-  const { onProgram, overrunBy = overrunNow } = options;
-  const { first, numberOf, stopAll, ofLearner, factsOf, ...programs } = createPrograms({
-    ...{ root, key, place, runner, onProgram },
-  });
-  const printedBy = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks))[0]?.output();
-  const { crowdOf = () => countCrowd(runner.pids) } = options;
-  const shortage = watchShortages(runner.home);
-  const meaning = (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
-    interpretError(error, { programs: ofLearner(programsOf(looks)), shortage, factsOf });
-  const verdictOn = (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
-    verdictOnMissing(story, { programs: ofLearner(programsOf(looks)), ...how });
-  let conditions = conditionsNow();
+  const { onProgram, overrunBy = overrunNow, crowdOf = () => countCrowd(runner.pids) } = options;
+  const programs = createPrograms({ root, key, place, runner, onProgram });
+  const { launch, copy, ready, numberOf } = programs;
   const { declared, measurements, forgetAll, ...declarers } = createDeclarations(promises, taskOf);
-  const takeAgain = async (/** @type {Look[]} */ looks) => {
-    const before = programsOf(looks);
-    forgetAll(looks);
-    await stopAll(before);
-  };
+  const aboutLooks = interpretLooks(programs, runner.home);
   const judge = createJudge({
-    ...{ declared, promises, report, numberOf, meaning, overrunBy, crowdOf, takeAgain },
-    ...{ verdictOn, printedBy },
+    ...{ declared, promises, report, numberOf, overrunBy, crowdOf, ...aboutLooks },
+    takeAgain: (looks) => takeAgain(looks, forgetAll, programs.stopAll),
   });
+  let conditions = conditionsNow();
+  const lesson = {
+    ...{ launch, copy, ready, ...declarers, place, isQuick, isLonger },
+    measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
+    drawn: (name, chart) => report({ chart: { name, ...chart } }),
+    addConditions: (more) => (conditions = { ...conditions, ...more }),
+  };
   const session = async () => {
-    declare({
-      ...programs,
-      ...declarers,
-      ...{ place, isQuick, isLonger },
-      measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
-      drawn: (name, chart) => report({ chart: { name, ...chart } }),
-      addConditions: (more) => (conditions = { ...conditions, ...more }),
-    });
+    declare(lesson);
     if (declared.length === 0) throw new Error('This check declares no promises.');
     const wanted = isQuick || only ? [] : measurements;
-    await judgeRounds(
-      judge,
-      declared,
-      options,
-      wanted.flatMap(({ looks }) => looks),
-    );
-    for (const { looks, body } of judge.allHold() ? wanted : [])
-      try {
-        await body(...(await Promise.all(looks.map((look) => look.see()))));
-      } catch (error) {
-        if (!isOutcome(meaning(error, looks))) throw error; // a measurement that decides nothing may be missing
-      }
+    const measuring = wanted.flatMap(({ looks }) => looks);
+    await judgeRounds(judge, declared, options, measuring);
+    if (judge.allHold()) await takeMeasurements(wanted, aboutLooks.meaning);
   };
   try {
     await Promise.race([session(), whenAborted(signal)]);
@@ -124,11 +98,10 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
     throw error;
   } finally {
     judge.stop();
-    const program = first();
-    keepTimeline(program, options.timelineFile);
+    keepTimeline(programs.first(), options.timelineFile);
     if (judge.overrun()) conditions = { ...conditions, overrunBy: judge.overrun() };
-    const end = { conditions, output: program?.output() ?? '' };
-    if (!signal?.aborted) await report({ ...judge.verdict(), ...end });
+    const output = programs.first()?.output() ?? '';
+    if (!signal?.aborted) await report({ ...judge.verdict(), conditions, output });
   }
 }
 
@@ -159,7 +132,6 @@ function createDeclarations(promises, taskOf) {
   };
 }
 
-/** Judges round after round, up to the first task that isn't done. @param {Look[]} measuring  looks of measurements */
 async function judgeRounds(judge, declared, options, measuring) {
   const looksOf = (/** @type {string[]} */ ids) =>
     declared.filter(({ id }) => ids.includes(id)).flatMap(({ looks }) => looks);
@@ -175,7 +147,35 @@ async function judgeRounds(judge, declared, options, measuring) {
   }
 }
 
-/** @returns {Promise<never>} */
+/** What the judge asks about looks: what their programs printed, what an error of theirs means, and whose fault it is. */
+function interpretLooks({ ofLearner, factsOf }, /** @type {string} */ home) {
+  const shortage = watchShortages(home);
+  const programsBehind = (/** @type {Look[]} */ looks) => ofLearner(programsOf(looks));
+  return {
+    printedBy: (/** @type {Look[]} */ looks) => programsBehind(looks)[0]?.output(),
+    meaning: (/** @type {unknown} */ error, /** @type {Look[]} */ looks) =>
+      interpretError(error, { programs: programsBehind(looks), shortage, factsOf }),
+    verdictOn: (/** @type {Story} */ story, /** @type {Look[]} */ looks, how = {}) =>
+      verdictOnMissing(story, { programs: programsBehind(looks), ...how }),
+  };
+}
+
+async function takeAgain(/** @type {Look[]} */ looks, forgetAll, stopAll) {
+  const before = programsOf(looks);
+  forgetAll(looks);
+  await stopAll(before);
+}
+
+/** A measurement decides nothing, so a program or a machine that spoils it leaves it out. */
+async function takeMeasurements(wanted, meaning) {
+  for (const { looks, body } of wanted)
+    try {
+      await body(...(await Promise.all(looks.map((look) => look.see()))));
+    } catch (error) {
+      if (!isOutcome(meaning(error, looks))) throw error;
+    }
+}
+
 function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal?.reason);
@@ -184,10 +184,7 @@ function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   });
 }
 
-function keepTimeline(
-  /** @type {Program | undefined} */ program,
-  /** @type {string | undefined} */ file,
-) {
+function keepTimeline(program, file) {
   if (!file || !program) return;
   writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
 }

@@ -1,6 +1,5 @@
 /**
- * Whose fault a missing or late event is: the program's, if its own processes kept the event loop busy in that interval, otherwise
- * perhaps the machine's.
+ * Who is to blame for what is missing or late: the program, if its own work kept the event loop busy then, otherwise perhaps the machine.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/own-work.js').Span} Span
  * @typedef {import('../verdict/outcome.js').Story} Story @typedef {import('../measure/conditions.js').Crowd} Crowd
  */
@@ -8,8 +7,8 @@ import { workWithin } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
 import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
-const WAITED = 0.25; // share of an interval; without that wait a right program would have been in time
-const UNTOUCHED = 0.1; // share of an interval; a shorter wait for a core doesn't matter
+const WAITED = 0.25; // share of an interval spent waiting for a core, beside other programs
+const UNTOUCHED = 0.1; // the same share, on a crowded machine
 
 const TOO_BUSY = {
   why: 'The machine is too busy: what was late, twice, may only have been delayed.',
@@ -18,8 +17,8 @@ const TOO_BUSY = {
 
 /**
  * @param {Story} story  what was missing
- * @param {{ programs: Program[], isAgain?: boolean, machine?: Partial<Crowd> }} seen  programs: the learner's; isAgain: it was missing
- *   twice, on a machine that wasn't idle; machine: its load at the second attempt
+ * @param {{ programs: Program[], isAgain?: boolean, machine?: Partial<Crowd> }} seen  programs: the learner's; isAgain: missing twice, on a
+ *   machine that wasn't idle; machine: its load at the second attempt
  * @returns {Broken | Undecided}
  */
 export function verdictOnMissing(story, { programs, isAgain = false, machine = {} }) {

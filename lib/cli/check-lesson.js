@@ -141,5 +141,7 @@ function showTimeline(/** @type {string} */ file, /** @type {Io} */ io) {
   );
   const lines = drawTimeline(requestsOf(events), names, io.stdout.columns ?? 100).map(visible);
   const { bold } = createStyle(io.stdout, io.env);
-  io.stdout.write(`${bold('Who executed requests, and when')}\n\n${lines.join('\n')}\n\n`);
+  io.stdout.write(
+    `${bold('Which process executed requests, and when')}\n\n${lines.join('\n')}\n\n`,
+  );
 }

@@ -34,7 +34,10 @@ export function createCheckQueue(lessons, io, audience) {
       });
     },
     /** Runs something else if the queue is empty; a save interrupts it. @returns {boolean}  false: the queue is busy */
-    aside(/** @type {string} */ words, /** @type {(signal: AbortSignal) => Promise<void>} */ act) {
+    runIfIdle(
+      /** @type {string} */ words,
+      /** @type {(signal: AbortSignal) => Promise<void>} */ act,
+    ) {
       if (queue.isBusy()) return false;
       queue.add(async (signal) => {
         io.stdout.write(`\n${visible(words)}\n`);

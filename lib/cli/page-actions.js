@@ -14,7 +14,7 @@ import { hasUnreportedError } from './saved/save-errors.js';
 /** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('../learner/page-actions.js').PageActions} PageActions */
 
-/** @param {Io} io @returns {Omit<PageActions, 'aside'>} */
+/** @param {Io} io @returns {Omit<PageActions, 'runIfIdle'>} */
 export function pageActionsOf(io) {
   const { root } = io;
   return {

@@ -25,9 +25,8 @@ export function forkOurs(file, { args = [], ...options } = {}) {
 }
 
 /**
- * The stdio option, with a channel, of a process of ours that neither asks nor prints. It never gets the terminal: on exit Node.js
- * restores the mode in which it found that, and would spoil a question that we ask in the meantime.
- * @returns {('ignore' | 'inherit' | 'ipc')[]}
+ * The stdio option for a process of ours with a channel. Node.js resets the terminal on exit, which would spoil a question that we ask
+ * then, so it doesn't get the terminal. @returns {('ignore' | 'inherit' | 'ipc')[]}
  */
 export function withoutTerminal() {
   const [stdout, stderr] = [1, 2].map((fd) => (isatty(fd) ? 'ignore' : 'inherit'));
@@ -50,10 +49,9 @@ export function spawnOurs(args, { stdio = ['pipe', 'pipe', 'pipe'], ...options }
 /**
  * Starts any command in its own process group, below a guard that kills the group when this process exits.
  * @param {string} command @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, stdio?: any[], removes?: string[] }} [options]  stdio: three
- *   of them; removes: paths that the guard removes if this process exits first
- * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard has the streams; end kills the group, which
- *   resolves `ended`
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, shell?: boolean, stdio?: any[], removes?: string[] }} [options]  stdio: three of
+ *   them; removes: paths that the guard removes if this process exits first
+ * @returns {{ guard: ChildProcess, ended: Promise<Ended>, end: () => void }}  guard has the streams; end kills the group
  */
 export function spawnGuarded(command, args, { stdio, env = process.env, removes, ...how } = {}) {
   const [stdin, stdout, stderr] = stdio ?? ['ignore', 'pipe', 'pipe'];
@@ -62,7 +60,6 @@ export function spawnGuarded(command, args, { stdio, env = process.env, removes,
     stdio: [stdin, stdout, stderr, 'ipc'],
   });
   guard.send({ command, args, env, ...how }, () => {}); // 'error' reports a guard that didn't start
-  /** @type {Ended} */
   let outcome = { code: null, signal: null };
   guard.on('message', (/** @type {any} */ message) => (outcome = { ...outcome, ...message }));
   const ended = new Promise((resolve) => {

@@ -25,10 +25,7 @@ export function isFile(path) {
   }
 }
 
-/**
- * Replaces a file atomically: after a crash it has the whole old text or the whole new one. Also removes drafts of killed processes.
- * @param {string} file  in a folder that exists @param {string} text @returns {void}
- */
+/** Replaces a file whole or, after a crash, not at all. Removes drafts of killed processes. @param {string} file @param {string} text */
 export function writeWhole(file, text) {
   removeUnfinished(file);
   const unfinished = `${file}.${process.pid}.unfinished`;

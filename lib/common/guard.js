@@ -1,6 +1,6 @@
 /**
  * The guard of one command (child.js). It reports how the command exited, as { code, signal } or { error }, and exits. If its
- * parent is gone first, it kills the command's process group and removes the paths in its own arguments.
+ * parent exits first, it kills the command's process group and removes the paths in its own arguments.
  */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';

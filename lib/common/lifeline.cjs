@@ -1,7 +1,4 @@
-/**
- * Preloaded into our child processes (child.js), so that each exits with its parent. It must run before any other code: if the
- * parent is gone already, a later listener for 'disconnect' never fires.
- */
+/** Preloaded into our child processes, so that each exits with its parent, even if that exits before any other code runs. */
 'use strict';
 const { isMainThread } = require('node:worker_threads');
 

@@ -1,9 +1,8 @@
 const longestName = 60;
 
 /**
- * Guesses the intended name: one that contains the typed text, else the one with the smallest edit distance.
- * @param {string} name  as typed @param {string[]} candidates  that exist
- * @returns {string | undefined}  undefined if no candidate has anything in common with it
+ * The most likely intended name: a name that contains the typed text, else the name with the smallest edit distance.
+ * @param {string} name @param {string[]} candidates @returns {string | undefined}  undefined if none has anything in common with it
  */
 export function nearest(name, candidates) {
   const typed = name.toLowerCase().slice(0, longestName);
@@ -16,17 +15,14 @@ export function nearest(name, candidates) {
   return (containing ?? ranked[0])?.candidate;
 }
 
-/**
- * Quotes typed text for printing: cuts long text and escapes characters that could steer a terminal.
- * @param {string} name @returns {string}  for example `"lesson-33"`
- */
+/** Typed text for printing: cut, and with escapes for what could steer a terminal. @param {string} name @returns {string}  in quotes */
 export function quoted(name) {
   const short = name.length > longestName ? `${name.slice(0, longestName)}...` : name;
   const escape = (/** @type {string} */ c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return `"${short.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape)}"`;
 }
 
-/** The Levenshtein distance: insertions, deletions and replacements of a character. */
+/** The Levenshtein distance. */
 function editsBetween(/** @type {string} */ from, /** @type {string} */ to) {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {

@@ -27,9 +27,7 @@ export const having = (fields) => (value) =>
   isRecord(value) &&
   Object.entries(fields).every(([name, shape]) => shape(/** @type {any} */ (value)[name]));
 
-/**
- * @param {string} text @param {Shape} shape @returns {any}  undefined if the text isn't JSON or the value doesn't have this shape
- */
+/** @param {string} text @param {Shape} shape @returns {any}  undefined if the text isn't JSON or the value doesn't have this shape */
 export function parseAs(text, shape) {
   try {
     const value = JSON.parse(text);

@@ -1,7 +1,4 @@
-/**
- * A mistake that the user can fix, such as a wrong name. The command line prints message and hint without a stack and exits with
- * code 2; any other error is a bug in Forkshop.
- */
+/** A mistake that the user can fix: the command line prints message and hint without a stack. Exit code 2. Any other error is our bug. */
 export class UsageError extends Error {
   /** @param {string} message  what was wrong, in full sentences @param {string} [hint]  what to do, in full sentences */
   constructor(message, hint = '') {

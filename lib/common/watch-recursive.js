@@ -1,4 +1,3 @@
-/** Watching a folder recursively, even while folders appear and vanish in it. */
 import { watch } from 'node:fs';
 
 const AGAIN_MS = 200;
@@ -9,9 +8,7 @@ const AGAIN_MS = 200;
  * @param {string} folder @param {() => void} tell @returns {{ close(): void }}
  */
 export function watchRecursive(folder, tell) {
-  /** @type {import('node:fs').FSWatcher | undefined} */
   let watcher;
-  /** @type {NodeJS.Timeout | undefined} */
   let timer;
   let isClosed = false;
   const beginAgain = () => {

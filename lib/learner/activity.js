@@ -73,8 +73,7 @@ function faultOf(/** @type {any} */ error) {
 
 /**
  * An error in words for the learner, if it is a mistake of theirs or the operating system refused something.
- * @param {any} error
- * @returns {string | undefined}  undefined for a fault of ours
+ * @param {any} error @returns {string | undefined}  undefined for a fault of ours
  */
 export function errorInWords(error) {
   if (error instanceof UsageError) return [error.message, error.hint].filter(Boolean).join(' ');

@@ -20,8 +20,7 @@ export function closeWithCheck(close) {
 
 /**
  * Does some work and closes the generators it has left open, for example after an error. Others in this process stay open: a slide
- * may judge a program while another shows its demo.
- * @template T @param {() => Promise<T>} work @returns {Promise<T>}
+ * may judge a program while another shows its demo. @template T @param {() => Promise<T>} work @returns {Promise<T>}
  */
 export async function closingGenerators(work) {
   const own = new Set();
@@ -42,21 +41,12 @@ export async function closingGenerators(work) {
 export function createGenerator(file, options = {}) {
   const env = environmentOfOurs();
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
-  const waiting = new Map();
-  /** An open order keeps this process alive; an idle generator doesn't. */
-  const keepAlive = () => {
-    const how = waiting.size > 0 ? 'ref' : 'unref';
-    generator[how]();
-    generator.channel?.[how]();
-  };
-  keepAlive();
-  let lastId = 0;
+  const orders = createOrders(generator);
   let isClosed = false;
-  /** @type {import('../observe/shortage.js').Shortage | undefined} */
   let end;
   const hasEnded = () => {
     end ??= shortOf('LOAD');
-    waiting.forEach((wait) => wait.reject(end));
+    orders.rejectAll(end);
   };
   generator.once('error', hasEnded);
   generator.once('exit', (code, signal) => {
@@ -64,29 +54,10 @@ export function createGenerator(file, options = {}) {
     if (signal === 'SIGINT') return; // Ctrl-C has reached the command as well, which ends everything
     hasEnded();
   });
-  generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
-    const wait = waiting.get(id);
-    if (short) wait?.reject(shortOf(short));
-    else if (error) wait?.reject(new Error(error));
-    else wait?.resolve(result);
-  });
   return {
     async ask(order) {
       if (end) throw end;
-      lastId += 1;
-      const id = lastId;
-      try {
-        return await new Promise((resolve, reject) => {
-          waiting.set(id, { resolve, reject });
-          keepAlive();
-          generator.send({ id, ...order }, (error) => {
-            if (error && isClosed) reject(new Error('The load generator is closed.'));
-          });
-        });
-      } finally {
-        waiting.delete(id);
-        keepAlive();
-      }
+      return orders.send(order, () => isClosed);
     },
     close: closeWithCheck(() => {
       isClosed = true;
@@ -95,9 +66,45 @@ export function createGenerator(file, options = {}) {
   };
 }
 
+/** Open orders, but not an idle generator, keep this process alive. @param {import('node:child_process').ChildProcess} generator */
+function createOrders(generator) {
+  const waiting = new Map();
+  let lastId = 0;
+  const keepAlive = () => {
+    const how = waiting.size > 0 ? 'ref' : 'unref';
+    generator[how]();
+    generator.channel?.[how]();
+  };
+  keepAlive();
+  generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
+    const wait = waiting.get(id);
+    if (short) wait?.reject(shortOf(short));
+    else if (error) wait?.reject(new Error(error));
+    else wait?.resolve(result);
+  });
+  return {
+    rejectAll: (/** @type {Error} */ error) => waiting.forEach((wait) => wait.reject(error)),
+    async send(/** @type {object} */ order, /** @type {() => boolean} */ isClosed) {
+      lastId += 1;
+      const id = lastId;
+      try {
+        return await new Promise((resolve, reject) => {
+          waiting.set(id, { resolve, reject });
+          keepAlive();
+          generator.send({ id, ...order }, (error) => {
+            if (error && isClosed()) reject(new Error('The load generator is closed.'));
+          });
+        });
+      } finally {
+        waiting.delete(id);
+        keepAlive();
+      }
+    },
+  };
+}
+
 /**
- * A generator that sends requests.
- * @param {string} file  in this folder
+ * A generator that sends requests. @param {string} file  in this folder
  * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
  */
 export function createSender(file) {
@@ -112,7 +119,7 @@ export function createSender(file) {
   };
 }
 
-/** The generator's side: answers each order. @param {(order: any) => Promise<any>} work */
+/** In the generator's process. @param {(order: any) => Promise<any>} work */
 export function answerParent(work) {
   process.on('message', async (/** @type {any} */ { id, ...order }) => {
     const shortage = watchShortages();

@@ -6,8 +6,7 @@ import { requestsOf } from './timeline.js';
 const SEEN_WITHIN_MS = 1_000;
 
 /**
- * Sends a request. If the server closed the keep-alive connection before any process began the request, sends it again on a new
- * connection, as browsers do.
+ * Sends a request, as browsers do: again, on a new connection, if the server closed the kept one before any process began the request.
  * @param {import('./program.js').Program} program @param {string} path @param {Parameters<typeof get>[1]} [options]
  * @returns {Promise<import('./client.js').Answer & { isRepeated: boolean }>}  rejects with Starved if no answer arrived in time and the
  *   program got too little CPU time
@@ -22,10 +21,6 @@ export async function askOnce(program, path, options) {
   return { ...answer, isRepeated };
 }
 
-/**
- * Did the server close the keep-alive connection before it began this request?
- * @param {import('./program.js').Program} program @param {Partial<import('./client.js').Answer>} answer
- */
 function wasClosedBefore(program, answer) {
   const { client, sentMs = 0 } = answer;
   const isIt = (/** @type {import('./timeline.js').Request} */ one) =>
@@ -36,8 +31,7 @@ function wasClosedBefore(program, answer) {
 /**
  * Sends the same request several times at once and waits until the server's side is on record.
  * @param {import('./program.js').Program} program @param {string} path @param {number} times
- * @returns {Promise<{ answers: import('./client.js').Answer[], requests: import('./timeline.js').Request[] }>}  rejects with Starved
- *   if an answer didn't arrive in time and the program got too little CPU time
+ * @returns {Promise<{ answers: import('./client.js').Answer[], requests: import('./timeline.js').Request[] }>}  rejects as askOnce() does
  */
 export function askAtOnce(program, path, times) {
   const asked = askAll(program, path, times);
@@ -57,8 +51,7 @@ async function askAll(program, path, times) {
 }
 
 /**
- * The server's record of an answer: the last request from the client's port that began before the answer. A later connection, to
- * another process, may reuse that port.
+ * The server's record of an answer: the last request from the client's port before it. A later connection may reuse that port.
  * @param {import('./timeline.js').Request[]} requests  in order of their start
  * @param {Pick<import('./client.js').Answer, 'client' | 'doneMs'>} answer @returns {import('./timeline.js').Request | undefined}
  */
@@ -66,9 +59,8 @@ export const requestOf = (requests, { client, doneMs }) =>
   requests.findLast((one) => one.client === client && one.startMs <= doneMs);
 
 /**
- * Call it right after the client's timeout: starvation may be why no answer arrived.
+ * Call it right after the client's timeout. @returns {import('./cpu-time.js').Starved | undefined}  a reason why no answer arrived
  * @param {import('./program.js').Program} program @param {import('./client.js').Answer} answer
- * @returns {import('./cpu-time.js').Starved | undefined}
  */
 const starvedOf = ({ cpuTime }, { sentMs, limitMs }) =>
   limitMs === undefined ? undefined : cpuTime.starvedIn(sentMs, limitMs);

@@ -5,7 +5,7 @@ const WRITES = { x64: [1, 20, 44, 46], arm64: [64, 66, 206, 211] };
 
 /**
  * Does the main thread block in a write to a pipe or socket whose reader doesn't read? See proc(5), syscall.
- * @param {number} pid @returns {number | undefined}  the file descriptor; undefined even if only the system doesn't say
+ * @param {number} pid @returns {number | undefined}  the file descriptor; undefined if not, or unknown
  */
 export function waitsToWrite(pid) {
   try {

@@ -5,12 +5,9 @@
  * @property {http.IncomingHttpHeaders} headers @property {string} body
  * @property {number | undefined} client  the connection's local port, which joins the answer to the server's record
  * @property {boolean} isReused  the connection had served an earlier request
- * @property {number} sentMs @property {number} doneMs
- * @property {string | undefined} error  in words
+ * @property {number} sentMs @property {number} doneMs @property {string | undefined} error  in words
  * @property {number} [limitMs]  the time limit, if it was reached
- * @property {true} [isStream]  an answer without an end, such as an event stream
- * @property {true} [hasLeft]  our client closed that stream
- *
+ * @property {true} [isStream]  an answer without an end, such as an event stream @property {true} [hasLeft]  our client closed it
  * @typedef {{ add: (leave: () => void) => void, remove: (leave: () => void) => void, isFull: () => boolean, end: () => void }} Streams
  *   endless answers, which our clients close; remove: when the server has ended one; end: closes open ones, and later ones at once
  */
@@ -25,7 +22,7 @@ const LARGEST_BODY = 1024 * 1024;
 const STILL_COMES_MS = 2_000; // an answer that brought data so recently is a stream, not a timeout
 const RESETS = new Set(['ECONNRESET', 'EPIPE']);
 
-/** @type {Set<string>} */
+/** @type {Set<string>} hosts that let a request time out */
 const silent = new Set();
 
 /** Another program listens on this port now. @param {number} port */
@@ -37,7 +34,6 @@ const usedSockets = new WeakSet();
 
 /** @param {number} [most]  how many make it full @returns {Streams} */
 export function createStreams(most = Infinity) {
-  /** @type {Set<() => void>} */
   const open = new Set();
   let isOver = false;
   return {
@@ -60,13 +56,12 @@ export const isEventStream = (headers) =>
  * @param {string} url
  * @param {{ timeoutMs?: number, agent?: http.Agent | false, headers?: Record<string, string>, method?: string, body?: string,
  *   localAddress?: string, isBodyKept?: boolean, streams?: Streams }} [options]  agent: a new connection by default; method: GET by
- *   default; localAddress: such as 127.0.0.2; isBodyKept: true by default, limited to 1 MB; streams: take answers without end
+ *   default; localAddress: such as 127.0.0.2; isBodyKept: true by default, up to 1 MB; streams: take endless answers
  * @returns {Promise<Answer>}  never rejects
  */
 export function get(url, options = {}) {
   const { host } = new URL(url);
-  const { agent = false, headers, method, body, localAddress, isBodyKept = true } = options;
-  const { streams } = options;
+  const { agent = false, headers, method, body, localAddress, isBodyKept, streams } = options;
   const { timeoutMs = silent.has(host) ? IMPATIENT_MS : TIMEOUT_MS } = options;
   return new Promise((resolve) => {
     const answer = emptyAnswer();
@@ -80,43 +75,47 @@ export function get(url, options = {}) {
       Object.assign(answer, { isStream: true, hasLeft: true });
       finish();
     };
-    let dataMs = 0;
+    let [dataMs, timeouts] = [0, 0];
     const request = http.request(url, { agent, headers, method, localAddress }, (response) => {
-      answer.status = response.statusCode;
-      answer.headers = response.headers;
-      response.setEncoding('latin1');
       if (streams && isEventStream(response.headers)) {
         answer.isStream = true;
         clearTimeout(timer);
         streams.add(leave);
       }
-      response.on('data', (part) => {
-        dataMs = nowMs();
-        if (!isBodyKept) return;
-        answer.body += part;
-        if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
-      });
-      response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
-      response.on('error', () => finish('the answer broke off'));
+      response.on('data', () => (dataMs = nowMs()));
+      takeResponse(response, answer, { isBodyKept, finish });
     });
-    let patience = PATIENCE;
     const giveUp = () => {
       if (streams && nowMs() - dataMs < STILL_COMES_MS) return leave();
-      patience -= 1;
-      if (patience > 0 && isContended()) return timer.refresh(); // the server may not have had a core
-      const got = answer.status === undefined ? 'no answer' : 'only a part of the answer';
+      timeouts += 1;
+      if (timeouts < PATIENCE && isContended()) return timer.refresh(); // the server may not have had a core
       silent.add(host);
       answer.limitMs = timeoutMs;
-      const waitedMs = (PATIENCE - patience) * timeoutMs;
-      return finish(`${got} within ${Math.round(waitedMs / 10) / 100} s`);
+      return finish(lateness(answer, timeouts * timeoutMs));
     };
     const timer = setTimeout(giveUp, timeoutMs);
     request.on('socket', (socket) => noteConnection(answer, socket));
-    request.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
-      finish(error.code ?? error.message),
-    );
+    request.on('error', (/** @type {any} */ { code, message }) => finish(code ?? message));
     request.end(body);
   });
+}
+
+function takeResponse(response, answer, { isBodyKept = true, finish }) {
+  answer.status = response.statusCode;
+  answer.headers = response.headers;
+  response.setEncoding('latin1');
+  response.on('data', (part) => {
+    if (!isBodyKept) return;
+    answer.body += part;
+    if (answer.body.length > LARGEST_BODY) finish('the body is larger than 1 MB');
+  });
+  response.on('end', () => finish(response.complete ? undefined : 'the answer broke off'));
+  response.on('error', () => finish('the answer broke off'));
+}
+
+function lateness({ status }, waitedMs) {
+  const got = status === undefined ? 'no answer' : 'only a part of the answer';
+  return `${got} within ${Math.round(waitedMs / 10) / 100} s`;
 }
 
 /** @returns {Answer} */
@@ -125,7 +124,6 @@ const emptyAnswer = () => ({
   ...{ sentMs: nowMs(), doneMs: 0, error: undefined },
 });
 
-/** @param {Answer} answer @param {import('node:net').Socket} socket */
 function noteConnection(answer, socket) {
   answer.client = socket.localPort; // a reused connection is already open
   answer.isReused = usedSockets.has(socket); // request.reusedSocket is false if the request waited in the agent's queue
@@ -134,9 +132,8 @@ function noteConnection(answer, socket) {
 }
 
 /**
- * Was a reused connection closed before any byte of this answer? A server may close an idle one at any moment, as Node's does after
- * five seconds, and a client that sends just then sees a reset: RFC 9112, 9.3.1 and 9.5.
- * @param {Partial<Answer>} answer
+ * Did the server close a reused connection before any byte of this answer, as it may at any moment (RFC 9112, 9.3.1 and 9.5)? Node.js does
+ * so after five idle seconds. @param {Partial<Answer>} answer
  */
 export const isReset = ({ isReused, status, error }) =>
   Boolean(isReused) && status === undefined && RESETS.has(error ?? '');

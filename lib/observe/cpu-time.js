@@ -1,9 +1,7 @@
 /**
  * Whether a program got enough CPU time. On a busy machine a late event may still arrive, so a deadline counts only time in which no
- * thread of the program waited for a core, and a deadline that passes without enough of that is no verdict.
- *
- * Linux reports for each thread how long it ran and how long it stood in a run queue (proc(5), schedstat). Waits for the program's own
- * processes count as its time: a program that uses half of all cores isn't starved. Elsewhere the load average must do.
+ * thread of the program waited for a core (schedstat in proc(5); elsewhere the load average must do). A program whose own processes
+ * use half of all cores isn't starved.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import os from 'node:os';
@@ -50,11 +48,10 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
     return { waitedMs, ownMs: waitedMs - lostSince(sinceMs).observerStarvedMs };
   };
   return {
-    /** How long the program was kept from running since then, in ms. */
+    /** In ms. */
     starvedSince: (/** @type {number} */ t) => lostSince(t).starvedMs,
     /**
-     * For a limit that was kept by a clock, when something is missing.
-     * @param {number} sinceMs @param {number} limitMs
+     * For a limit that was kept by a clock, when something is missing. @param {number} sinceMs @param {number} limitMs
      * @returns {Starved | undefined}  if the program has had less than half of the limit as its own time
      */
     starvedIn(sinceMs, limitMs) {
@@ -62,10 +59,7 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
       const isStarved = ownMs < ENOUGH * limitMs && !hasOwnWork(sinceMs);
       return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
-    /**
-     * A deadline in the program's own time, in which its observers could run too.
-     * @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it seems that it never will be
-     */
+    /** In the program's own time. @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it seems to never end */
     limit(limitMs) {
       look(); // earlier starvation doesn't count
       const sinceMs = nowMs();
@@ -81,11 +75,10 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
   };
 }
 
-/** Adds up how long the program was kept from running (starvedMs), and how long it or an observer (observerStarvedMs). */
+/** starvedMs: how long the program was kept from running; observerStarvedMs: it or an observer. */
 function recordLosses(pidsOf, observersOf) {
   /** @type {{ t: number, starvedMs: number, observerStarvedMs: number }[]} totals, at each time when they grew */
   const history = [{ t: nowMs(), starvedMs: 0, observerStarvedMs: 0 }];
-  /** @type {Reading} */
   const last = { t: nowMs(), threads: readThreads(observersOf()) };
 
   const lostUntil = (/** @type {number} */ t) => {
@@ -125,10 +118,7 @@ function recordLosses(pidsOf, observersOf) {
 
 /** @typedef {{ ranMs: number, queuedMs: number }} Thread @typedef {{ t: number, threads: Map<string, Thread> }} Reading */
 
-/**
- * How long the program was kept from running between two readings: the longest wait of a thread.
- * @param {Reading} before @param {Reading} now @param {number} [cores]
- */
+/** A thread's longest wait for a core between two readings. @param {Reading} before @param {Reading} now @param {number} [cores] */
 export function starvedBetween(before, now, cores = os.availableParallelism()) {
   const tookMs = now.t - before.t;
   let ranMs = 0;
@@ -150,7 +140,6 @@ function withChildren(/** @type {number[]} */ pids) {
 }
 
 function readThreads(/** @type {Iterable<number>} */ pids) {
-  /** @type {Map<string, Thread>} */
   const found = new Map();
   for (const pid of pids) {
     for (const tid of namesIn(`/proc/${pid}/task`)) {
@@ -166,8 +155,8 @@ function readThreads(/** @type {Iterable<number>} */ pids) {
 const guess = () => ({ ranMs: 0, queuedMs: nowMs() / 2 });
 
 /**
- * How long a thread has had a core, and waited for one, since its start. Linux only.
- * @param {number} pid @param {number | string} [tid]  the main thread by default @returns {Thread | undefined}
+ * How long a thread has had a core, and waited for one, since its start. @returns {Thread | undefined}  undefined outside Linux
+ * @param {number} pid @param {number | string} [tid]  the main thread by default
  */
 export function threadOf(pid, tid = pid) {
   const [ran, queued] = read(`/proc/${pid}/task/${tid}/schedstat`).split(' ').map(Number);

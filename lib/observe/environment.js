@@ -10,8 +10,8 @@ const here = (file) => new URL(file, import.meta.url);
 export const rootFolder = fileURLToPath(here('../../'));
 
 /**
- * Variables that would change what the program is: NODE_UNIQUE_ID would make a plain server a worker. TERM: the program has no
- * terminal. NODE_EXTRA_CA_CERTS: Node 20 reads the file at each start, which takes longer than the rest of the start.
+ * NODE_UNIQUE_ID would make a plain server a worker. TERM: the program has no terminal. NODE_EXTRA_CA_CERTS: Node 20 reads the file at
+ * each start, which takes longer than the rest of the start.
  */
 const SCRUBBED =
   /^(TERM|NODE_UNIQUE_ID|NODE_CHANNEL_(FD|SERIALIZATION_MODE)|NODE_CLUSTER_\w+|NODE_OPTIONS|NODE_TEST_CONTEXT|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_ENV|NITRO_\w+|HOST|PORT|RATE|UTILIZATION|WORK_MS|FORKSHOP_\w+)$/;

@@ -1,14 +1,13 @@
 /**
- * The keeper: a process that starts the programs of a check, watches and kills them, and leaves nothing behind however the check exits.
- * It leads its own session, so that Ctrl-C doesn't reach it. When its IPC channel closes, even after a SIGKILL of the check, it kills
- * all programs and removes the folder in its argument. It is the programs' parent: a program that kills its parent kills the keeper,
- * and the check kills the rest; if a program kills both, the probe kills each process (probe.cjs), and the next start cleans up
- * (sweep.js).
+ * The keeper: the parent of a check's programs, which it starts, watches and kills. It leaves nothing behind however the check exits: it
+ * leads its own session, out of Ctrl-C's reach, and when its IPC channel closes it kills all programs and removes the folder in its
+ * argument. If a program kills its parent, the keeper, then the check kills the rest; if it kills both, the probe kills each process
+ * (probe.cjs), and the next start cleans up (sweep.js).
  *
  * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
  *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
  * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal, t }
- *               { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
+ *                 { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, rmSync } from 'node:fs';
@@ -86,7 +85,7 @@ function watch() {
   setTimeout(watch, isYoung ? WATCH_MS : WATCH_SLOWLY_MS);
 }
 
-/** Continues a check that a program has stopped, which otherwise would never kill anything. Detected on Linux only. */
+/** A program may stop the check, which then would never kill anything. Detected on Linux only. */
 function wakeCheck() {
   const isStill = process.platform === 'linux' && !isSuspended && check && hasStopped(check.pid);
   if (!isStill) stillMs = undefined;

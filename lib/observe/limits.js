@@ -2,8 +2,8 @@
 import { MOST_BYTES } from './timeline.js';
 
 /**
- * @typedef {{ processes: number, memory: number, output: number, timeline: number }} Limits  memory: bytes of all its processes,
- *   shared pages counted in each; output and timeline: bytes
+ * @typedef {{ processes: number, memory: number, output: number, timeline: number }} Limits  all but processes in bytes; memory: of all
+ *   its processes, shared pages counted in each
  */
 
 /** More than any lesson needs, less than hurts a laptop. @type {Limits} */

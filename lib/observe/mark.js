@@ -1,10 +1,10 @@
 /**
- * The mark of a run: a secret that its processes inherit, regardless of their parent, group or files. It is in the environment,
- * and on Linux also in a resource limit: the soft limit on file locks, which the kernel hasn't enforced since 2.4.25. Each fork and
- * exec inherits it, /proc/PID/limits shows it, and prlimit(1) sets it. A process loses it only by setting that limit itself.
+ * The mark of a run: a secret that its processes inherit, regardless of their parent, group or files. It is in the environment, and on
+ * Linux also in the soft limit on file locks, which the kernel hasn't enforced since 2.4.25: each fork and exec inherits it,
+ * /proc/PID/limits shows it, prlimit(1) sets it. A process loses it only by setting that limit itself.
  *
- * The id of a run is `<home>/<number>`: the name of the runner's folder, which is partly random, and the number of the program. The
- * id of all programs of a runner is `<home>`.
+ * The id of a run is `<home>/<number>`: the name of the runner's folder, which is partly random, and the number of the program; `<home>`
+ * stands for all programs of a runner.
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';

@@ -4,7 +4,7 @@ import { listProcesses } from './processes.js';
 const KIB = 1024;
 
 /**
- * The memory of a process: RSS counts pages that other processes share, USS only its own, PSS a share of the shared ones.
+ * RSS counts pages that other processes share, USS only the process's own, PSS a share of the shared ones.
  * @param {number} pid
  * @returns {{ rssBytes: number, ussBytes: number | undefined, pssBytes: number | undefined } | undefined}  undefined without such a
  *   process; USS and PSS undefined outside Linux
@@ -14,7 +14,7 @@ export function memoryOf(pid) {
   return rssBytes === undefined ? undefined : { rssBytes, ...ownSizes(pid) };
 }
 
-/** From /proc/PID/smaps_rollup, see proc(5). */
+/** See proc(5), smaps. */
 function ownSizes(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');

@@ -7,7 +7,7 @@
  * @typedef {{ pid: number, fromMs: number, toMs: number }} Span  an interval in the life of a process
  * @typedef {{ pid: number, keptMs: number, computedMs: number, queuedMs: number, path?: string }} OwnWork  keptMs: the longest stretch
  *   without a turn of the event loop; computedMs, queuedMs: parts of it; path: of the request that was executed in it
- * @typedef {(pid: number) => { ranMs: number, queuedMs: number } | undefined} ReadThread  CPU time of a process's main thread so far
+ * @typedef {(pid: number) => { ranMs: number, queuedMs: number } | undefined} ReadThread  of a process's main thread
  */
 import { requestsOf } from './timeline.js';
 
@@ -17,14 +17,11 @@ const MUCH = 0.25; // of the time without waits for a core; right solutions had 
 const DUE_MS = 100; // a beat that is so late may be delayed by the very work we look for
 
 /**
- * The stretches between beats of each process's main thread. A process's start, before its first beat, isn't one.
+ * The stretches between beats of each process's main thread. A process's start, before its first beat, isn't one. @returns {Stretch[]}
  * @param {Event[]} events @param {number} nowMs @param {ReadThread} [readThread]  for a process whose beat is overdue
- * @returns {Stretch[]}
  */
 export function stretchesOf(events, nowMs, readThread = () => undefined) {
-  /** @type {Map<number, Event>} */
   const last = new Map();
-  /** @type {Stretch[]} */
   const found = [];
   const note = (/** @type {Event} */ beat) => {
     const before = last.get(beat.pid);
@@ -69,9 +66,8 @@ export function workWithin(stretches, { pid, fromMs, toMs }) {
 }
 
 /**
- * The work that took a large part of one of these spans, waits for a core left out.
- * @param {Event[]} events @param {Stretch[]} stretches @param {Span[]} spans
- * @returns {OwnWork | undefined}  of the longest stretch
+ * The longest stretch of work, if work took a large part of one of these spans; waits for a core don't count.
+ * @param {Event[]} events @param {Stretch[]} stretches @param {Span[]} spans @returns {OwnWork | undefined}
  */
 export function ownWorkIn(events, stretches, spans) {
   const kept = spans.flatMap((span) => {
@@ -87,11 +83,7 @@ export function ownWorkIn(events, stretches, spans) {
   return { pid, keptMs: toMs - fromMs, computedMs, queuedMs, path: pathIn(events, longest) };
 }
 
-/**
- * The path of the request that was executed: the last to begin before the longest silence in the stretch. Other requests in flight
- * only wait.
- * @param {Event[]} events @param {Stretch} stretch
- */
+/** The last request to begin before the longest silence is the one being executed. @param {Event[]} events @param {Stretch} stretch */
 function pathIn(events, { pid, fromMs, toMs }) {
   const own = events.filter((one) => one.pid === pid && one.t >= fromMs && one.t <= toMs);
   const silences = own.map(({ t }, index) => ({ t, ms: (own[index + 1]?.t ?? toMs) - t }));
@@ -102,12 +94,8 @@ function pathIn(events, { pid, fromMs, toMs }) {
   return open.at(-1)?.url.split('?')[0];
 }
 
-/**
- * Each process from its first request on; before that no client waits for it.
- * @param {Event[]} events @param {number} sinceMs @param {number} toMs @returns {Span[]}
- */
+/** From each process's first request on: no client waits before. @param {Event[]} events @param {number} sinceMs @param {number} toMs */
 export function servingSince(events, sinceMs, toMs) {
-  /** @type {Map<number, Span>} */
   const spans = new Map();
   for (const { what, pid, t } of events) {
     if (what === 'request' && !spans.has(pid))

@@ -12,10 +12,9 @@ const RESERVED_MS = 600_000; // in case it is never released: the check is over 
 const reservations = new Map();
 
 /**
- * Reserves a port on which nothing listens, outside the ephemeral range, until releasePort() or for ten minutes. Without that, another
- * check could take the port while the program starts or replaces its last worker.
- * @param {number} [row]  how many in a row; the first is returned
- * @returns {Promise<number>} @throws {EnvironmentError}  when all are taken
+ * Reserves a port on which nothing listens, outside the ephemeral range, until releasePort() or for ten minutes. Otherwise another check
+ * could take it while the program starts or replaces its last worker. @throws {EnvironmentError}  when all are taken
+ * @param {number} [row]  how many in a row @returns {Promise<number>}  the first
  */
 export async function reservePort(row = 1) {
   const first = Math.floor(Math.random() * COUNT);
@@ -32,10 +31,7 @@ export async function reservePort(row = 1) {
   );
 }
 
-/**
- * Call it for reserved ports only: it listens for a moment, and a run that had this port would end this process as a daemon it left.
- * @param {number[]} ports
- */
+/** For reserved ports only: it listens for a moment, and a run that had this port would end this process as a daemon it left. */
 async function areFree(ports) {
   const free = await Promise.all(ports.map((one) => canListen(one)));
   return free.every(Boolean);
@@ -48,9 +44,8 @@ export function releasePort(port) {
 }
 
 /**
- * Binds the UDP port of the same number, which lessons don't use: the system gives it to one process, and frees it when that exits.
- * @param {number} port @returns {Promise<boolean>}  false if another process has it
- * @throws {Error}  when this process may open no more files
+ * Binds the UDP port of the same number: the system gives it to one process, and frees it when that exits. Lessons don't use UDP.
+ * @param {number} port @returns {Promise<boolean>}  false if another process has it @throws {Error}  if this process may open no more files
  */
 function reserve(port) {
   return new Promise((resolve, reject) => {
@@ -72,9 +67,8 @@ function reserve(port) {
 }
 
 /**
- * Can this process listen on a port?
+ * Can this process listen on a port? @returns {Promise<boolean>} @throws {Error}  when this process may open no more files
  * @param {number} port  0: any @param {string} [address]  all by default; false for an address that this computer doesn't have
- * @returns {Promise<boolean>} @throws {Error}  when this process may open no more files
  */
 export function canListen(port, address) {
   return new Promise((resolve, reject) => {

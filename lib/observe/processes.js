@@ -1,8 +1,7 @@
 /**
- * The machine's processes: which descends from which, whether a pid is still the same process, and signals to that one only. On
- * Linux from /proc, elsewhere from `ps`.
- * @typedef {{ pid: number, ppid: number, pgid: number, born: number, rssBytes: number, state?: string }} Process  born: when it started, on the
- *   system's own scale (pid and born identify a process, since pids are reused); state: on Linux, R, S, T and so on, see proc(5)
+ * The machine's processes, and signals to exactly one of them. On Linux from /proc, elsewhere from `ps`.
+ * @typedef {{ pid: number, ppid: number, pgid: number, born: number, rssBytes: number, state?: string }} Process  born: when it started, on
+ *   the system's own scale: pids are reused, and pid and born identify a process; state: on Linux, R, S, T and so on, see proc(5)
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -76,9 +75,8 @@ export const hasStopped = (pid) => process.platform !== 'linux' || readStat(pid)
 export const isAlive = ({ pid, born }) => processAt(pid)?.born === born;
 
 /**
- * Sends a signal to a process, but not to a later one with the same pid.
- * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name
- * @param {boolean} [isGroup]  to the process group that it leads @returns {boolean}  false if it has exited
+ * Sends a signal to a process, but not to a later one with the same pid. @returns {boolean}  false if it has exited
+ * @param {{ pid: number, born: number }} known @param {NodeJS.Signals} name @param {boolean} [isGroup]  to the group that it leads
  */
 export function signal(known, name, isGroup = false) {
   try {
@@ -110,8 +108,7 @@ export function pidNamespace() {
 }
 
 /**
- * The CPU time of processes and of those of their children that have exited: see proc(5), stat.
- * @param {Iterable<number>} pids @returns {number}  in ticks, as in /proc/stat; NaN outside Linux
+ * CPU time, with exited children: proc(5), stat. @param {Iterable<number>} pids @returns {number}  ticks as in /proc/stat; NaN outside Linux
  */
 export function cpuTicksOf(pids) {
   if (process.platform !== 'linux') return NaN;
@@ -138,9 +135,7 @@ export function countRunnable() {
 }
 
 /**
- * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js names its first thread, and with it the process,
- * 'MainThread'.
- * @param {number} pid
+ * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls itself 'MainThread'. @param {number} pid
  */
 export function titleOf(pid) {
   try {

@@ -10,16 +10,13 @@ import { isRecord, parseAs } from '../common/shape.js';
 const rootFolder = fileURLToPath(new URL('../../', import.meta.url));
 const WORK = '.work.js'; // lessons/work.js in a copy
 
-/** Entries of copies that contain all they import: packages and '#work'. */
+/** Entries of copies that find packages and '#work' by themselves. */
 const complete = new Set();
 
-/** Does this copy find '#work' and packages by itself? @param {string} entry  absolute path */
+/** Does this copy find packages and '#work' by itself? @param {string} entry  absolute path */
 export const isCompleteCopy = (entry) => complete.has(entry);
 
-/**
- * @typedef {{ folder: string, entry: string, write: (name: string, text: string) => void }} Copy  folder, entry: absolute paths;
- *   write: replaces a file atomically
- */
+/** @typedef {{ folder: string, entry: string, write: (name: string, text: string) => void }} Copy  absolute paths; write replaces a file */
 
 /**
  * Copies a program with everything in its folder, including the targets of links.
@@ -69,7 +66,6 @@ function completeWithin(folder, /** @type {string} */ around) {
   return true;
 }
 
-/** The `type` in the nearest package.json. */
 function typeAround(/** @type {string} */ folder) {
   const manifest = join(folder, 'package.json');
   if (existsSync(manifest)) return parseAs(readFileSync(manifest, 'utf8'), isRecord)?.type;

@@ -1,6 +1,5 @@
 /**
- * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited; stop() kills it with
- * all its processes.
+ * A started program: whether it is ready or why it never will be, what it did, what it printed, how it exited.
  * @typedef {{ kind: 'ended' | 'excess' | 'unstarted' | 'orphaned', code?: number | null, signal?: string | null,
  *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
  *   orphaned: its parent, the keeper, is gone; of: the limit that it exceeded, by an amount of processes or bytes; error: why it
@@ -10,8 +9,7 @@
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry
  * @property {Record<string, string>} [env]  beside the inherited variables, which are scrubbed
- * @property {'requests' | 'life' | 'waits'} [probe]  life: report processes but no requests, for floods; waits: also report how
- *   long each blockFor() was called to block
+ * @property {'requests' | 'life' | 'waits'} [probe]  life: no requests, for floods; waits: also the arguments of blockFor()
  * @property {number} [pretendCores]  the result of os.availableParallelism()
  * @property {number} [pretendExitCode]  replaces exit code 1 of workers
  * @property {boolean} [pretendForks]  cluster.fork() is reported but starts no process: how many would it fork?
@@ -21,8 +19,7 @@
  * @property {boolean} [haltsChildren]  children stop themselves before the first line of their file, until SIGCONT
  * @property {string} [cwd]  the root by default; of a native program its own folder, which is removed with the run
  * @property {boolean} [isNative]  an executable such as redis-server, which no probe sees into
- * @property {boolean} [isExternal]  the user's own server rather than a lesson's: it gets the user's environment, no port, no packages
- *   of ours, and wider limits
+ * @property {boolean} [isExternal]  the user's own server: it gets the user's environment, no port, none of our packages, wider limits
  * @property {string} [temporary]  the name of its own folder for temporary files, passed as TMPDIR
  */
 import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
@@ -50,7 +47,6 @@ const ENDING = new Set(['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL']);
 
 /** A reported pid that doesn't provably belong to the run. */
 export class Stranger extends Error {
-  /** @param {number} pid */
   constructor(pid) {
     super(`Process ${pid} does not belong to this run.`);
     this.name = 'Stranger';
@@ -61,22 +57,20 @@ export class Stranger extends Error {
 export class Program {
   /** @type {Fate | undefined} undefined while it runs */
   fate;
-  /** @type {number | undefined} */
   pid;
   /** @type {number | undefined} see processes.js */
   born;
-  /** @type {Map<number, number>} when each process's event loop last turned */
+  /** @type {Map<number, number>} pid → last turn of its event loop */
   lastBeats = new Map();
   lastRequestMs = 0;
   /** Processes that still listened on its port after its exit, and don't provably belong to it. @type {number[]} */
   spared = [];
-  /** @type {Map<number, number>} pid → birth of every process that was proved to belong to it */
+  /** @type {Map<number, number>} pid → birth of every process that provably belongs to it */
   known = new Map();
   /** When a signal killed its first process, which could not report that itself; not set by stop(). @type {number | undefined} */
   killedMs;
   /** When the check first signalled one of its processes to end: later exits may be due to that. */
   firstSignalMs = Infinity;
-  /** Did it exit although the check had not signalled any of its processes? */
   hasEndedUnasked = false;
   sinceMs = nowMs();
 
@@ -111,7 +105,7 @@ export class Program {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Everything reported so far. @returns {import('./timeline.js').Event[]} */
+  /** @returns {import('./timeline.js').Event[]}  all reported so far */
   get events() {
     if (!this.closed) this.#read();
     return this.timeline.events;
@@ -182,9 +176,8 @@ export class Program {
 
   /**
    * Waits until `find` returns something, the program exits, or the deadline passes, counting only time in which the program got a
-   * core. Rejects with Starved if it got too little.
+   * core. Rejects with Starved if it got too little. @returns {Promise<T | undefined>}
    * @template T @param {(events: import('./timeline.js').Event[]) => T | undefined | false} find @param {number} [deadlineMs]
-   * @returns {Promise<T | undefined>}
    */
   async until(find, deadlineMs = READY_DEADLINE_MS) {
     const isReached = this.cpuTime.limit(deadlineMs);
@@ -198,9 +191,8 @@ export class Program {
   }
 
   /**
-   * Waits until `isDone`, or nothing more will happen by itself, or the program exits.
+   * Waits until `isDone`, or nothing more will happen by itself, or the program exits. @returns {Promise<boolean>}  whether it is done
    * @param {(events: import('./timeline.js').Event[]) => boolean} isDone @param {number} [deadlineMs]
-   * @returns {Promise<boolean>}  whether it is done
    */
   async settled(isDone, deadlineMs) {
     let done = false;
@@ -212,9 +204,8 @@ export class Program {
   }
 
   /**
-   * Waits until that many processes listen on the program's port. A primary that hands connections to workers doesn't count.
-   * @param {number} listeners @param {number} [deadlineMs]
-   * @returns {Promise<boolean>}  false as soon as it is clear that they never will
+   * Waits until that many processes listen on the program's port; a primary that hands connections to workers doesn't count.
+   * @param {number} listeners @param {number} [deadlineMs] @returns {Promise<boolean>}  false as soon as they clearly never will
    */
   ready(listeners, deadlineMs) {
     return this.settled((events) => {
@@ -245,8 +236,7 @@ export class Program {
   }
 
   /**
-   * Sends a signal to one process of this run.
-   * @param {number} pid @param {NodeJS.Signals} name @returns {boolean}  false if it has already exited
+   * Signals one process of this run. @param {number} pid @param {NodeJS.Signals} name @returns {boolean}  false if it has already exited
    * @throws {Stranger}  when the process with this pid doesn't provably belong to the run
    */
   kill(pid, name) {
@@ -301,9 +291,8 @@ export class Program {
 
   /**
    * The program's own work that kept its event loops from turning, for which the machine isn't to blame.
-   * @param {{ sinceMs?: number, spans?: import('./own-work.js').Span[] }} [when]  spans: the intervals that count; by default all the time
-   *   since then in which it served
-   * @returns {import('./own-work.js').OwnWork & { printedBytes: number } | undefined}  printedBytes: its whole output
+   * @param {{ sinceMs?: number, spans?: import('./own-work.js').Span[] }} [when]  spans: the intervals that count; by default all in which
+   *   it served @returns {import('./own-work.js').OwnWork & { printedBytes: number } | undefined}  printedBytes: its whole output
    */
   ownWork({ sinceMs = 0, spans = [] } = {}) {
     const { events } = this;
@@ -344,7 +333,7 @@ const endedIn = (/** @type {import('./timeline.js').Event} */ { what, pid, worke
 const pidsIn = (/** @type {import('./timeline.js').Event} */ { what, pid, childPid }) =>
   what === 'start' ? [pid] : what === 'child' && childPid ? [childPid] : [];
 
-/** The end of a text file; '' if it doesn't exist, or this process has no file descriptor left. */
+/** '' if the file doesn't exist, or this process has no file descriptor left. */
 function readEnd(file, most) {
   try {
     return readWhatIsThere(file, most);

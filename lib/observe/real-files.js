@@ -12,8 +12,7 @@ const LEAVE = 'leave only the program in the folder';
 
 /**
  * Copies a file, or a folder without node_modules and .git, and replaces each link by its target. A link that leads nowhere is left
- * out: some editors keep such links as locks.
- * @param {string} from @param {string} to  existing files in it stay
+ * out: some editors keep such links as locks. @param {string} from @param {string} to  existing files in it stay
  * @param {{ without?: string[], besides?: string }} [options]  without: folders to leave out; besides: a folder whose entries
  *   are left out, by their relative paths
  * @throws {Broken}  when something can't be copied: links in a circle, a pipe, a file without read permission
@@ -46,10 +45,10 @@ export function copyRealFiles(from, to, { without = [], besides } = {}) {
 const idOf = (/** @type {import('node:fs').BigIntStats} */ { dev, ino }) => `${dev}:${ino}`;
 const isThere = (path) => Boolean(lstatSync(path, { throwIfNoEntry: false }));
 
-/** Of the target of a path; undefined if the link is broken. */
+/** Undefined if the link is broken. */
 const statsOf = (path) => readable(path, () => statSync(path, { bigint: true }));
 
-/** Turns an error about a learner's file into a Broken that names the file; undefined if the file has just been deleted. */
+/** An error about a learner's file becomes a Broken that names the file; undefined if the file has just been deleted. */
 function readable(path, read) {
   try {
     return read();

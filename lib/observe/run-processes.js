@@ -2,13 +2,12 @@
  * Kills a run: all processes that belong to it, and no others. A process belongs to a run if one of these holds:
  * - the keeper has started it, and noted its pid and birth;
  * - it descends from a process of the run, now or at an earlier look;
- * - it is in the process group of the first process while a known member is in that group. A process can't join a group of another
- *   session, and the first process leads its own session;
+ * - it is in the process group of the first process, which leads its own session, while a known member is in that group: a process
+ *   can't join a group of another session;
  * - it carries the run's mark (mark.js).
  * The output and reports of a program prove nothing.
  * @typedef {{ id: string, pid?: number, born?: number, known: Map<number, number> }} Started  id: see mark.js; that of a home means
- *   all its runs; pid: the first process, which leads the group; born: an older process isn't of this run; known: pid → birth of
- *   every process that was proved to belong
+ *   all its runs; pid: the first process; born: an older process isn't of this run; known: pid → birth of every proved member
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasMark } from './mark.js';
@@ -38,8 +37,7 @@ export function findFamily(run, { thoroughly = false, all = listProcesses() } = 
 }
 
 /**
- * The process of a run with this pid: a reported pid is verified, not trusted.
- * @param {Started} run @param {number} pid
+ * Verifies a reported pid. @param {Started} run @param {number} pid
  * @returns {import('./processes.js').Process | undefined}  undefined if it has exited or doesn't provably belong to the run
  */
 export function findMember(run, pid) {
@@ -50,8 +48,7 @@ export function findMember(run, pid) {
 }
 
 /**
- * Sends a signal to the run's process group, as Ctrl-C in a terminal does.
- * @param {Started} run @param {NodeJS.Signals} name @returns {boolean}  false if no process of it is left
+ * Signals the run's group, as Ctrl-C does. @param {Started} run @param {NodeJS.Signals} name @returns {boolean}  false if none is left
  */
 export function signalGroup(run, name) {
   if (signalLed(run, name)) return true;
@@ -66,10 +63,8 @@ function signalLed({ pid = 0, known }, name) {
 }
 
 /**
- * Kills a run's processes and waits until they are gone.
- * @param {Started} run
- * @returns {Promise<number[]>}  the pids still alive after five seconds, or a minute on a contended machine; empty, unless the
- *   system is at fault
+ * Kills a run's processes and waits until they are gone. @param {Started} run
+ * @returns {Promise<number[]>}  the pids still alive after five seconds, or a minute on a contended machine: the system is at fault
  */
 export async function endRun(run) {
   const since = Date.now();
@@ -86,12 +81,10 @@ export async function endRun(run) {
 }
 
 /**
- * Stops all processes until a look finds no new one: a stopped process can't restart a worker or exit.
- * @param {Started} run
- * @returns {import('./processes.js').Process[]}  all that were found, even if they have exited in the meantime
+ * Stops all processes until a look finds no new one: a stopped process can't restart a worker or exit. @param {Started} run
+ * @returns {import('./processes.js').Process[]}  even those that have exited in the meantime
  */
 function holdStill(run) {
-  /** @type {Map<number, import('./processes.js').Process>} */
   const still = new Map();
   for (;;) {
     signalLed(run, 'SIGSTOP'); // a fork bomb can't outrun it

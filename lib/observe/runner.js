@@ -12,7 +12,7 @@
  */
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { withoutTerminal } from '../common/child.js';
 import { forgetSilence } from './client.js';
 import { copyCache, makeCache } from './compile-cache.js';
@@ -31,56 +31,34 @@ const keepers = new Set();
 /** Starts a keeper, and cleans up after earlier runners that were killed together with theirs. @returns {Runner} */
 export function createRunner() {
   const name = nameHome();
-  const temporary = temporaryFolder();
-  const home = join(temporary, name);
+  const home = join(temporaryFolder(), name);
   const swept = sweep();
   const keeper = startKeeper(name, home);
-  const programs = new Map();
-  let count = 0;
-  /** @type {{ pid: number, port: number }[]} */
-  let spared = [];
+  const programs = programsOf(keeper, name, home);
   let isOpen = true;
-  keeper.on('message', (/** @type {any} */ message) => {
-    const id =
-      message.started ?? message.ended ?? message.excess ?? message.failed ?? message.stopped;
-    programs.get(id)?.takeMessage(message);
-  });
-  keeper.on('exit', () => programs.forEach((program) => program.takeMessage({ orphaned: true })));
-  keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
   const endAll = async () => {
     isOpen = false;
-    const left = await Promise.all([...programs.values()].map((program) => program.stop()));
-    spared = [...programs.values()].flatMap((one) =>
-      one.spared.map((pid) => ({ pid, port: one.port })),
-    );
-    if (programs.size > 0) await makeCache(); // for the next run
+    const left = await programs.stop();
     await swept;
-    return left.flat();
+    return left;
   };
   return {
     home,
     async start(options) {
       const [port] = await Promise.all([reservePort(), swept]);
       if (!isOpen) throw new Error('This runner is closed: it no longer starts anything.');
-      forgetSilence(port);
-      const id = `${name}/${(count += 1)}`;
-      const place = { id, folder: join(temporary, id), port, compileCache: copyCache(home) };
-      const program = new Program(keeper, place, options);
-      programs.set(program.id, program);
-      program.stopped.then(() => releasePort(port));
-      program.begin();
-      return program;
+      return programs.start(port, options);
     },
     async clear() {
       const left = await endAll();
-      programs.clear();
+      programs.forget();
       removeHome(home);
       isOpen = keeper.connected;
       if (isOpen) mkdirSync(home, { mode: 0o700 });
       return left;
     },
-    spared: () => spared,
-    pids: () => [Number(keeper.pid), ...[...programs.values()].flatMap((one) => [...one.pids()])],
+    spared: programs.spared,
+    pids: () => [Number(keeper.pid), ...programs.pids()],
     isOpen: () => isOpen && keeper.connected,
     async close() {
       const left = await endAll();
@@ -91,7 +69,45 @@ export function createRunner() {
   };
 }
 
-/** @param {string} name  of the runner's folder @param {string} home  its path */
+/**
+ * Each message of a keeper is about one of its programs.
+ * @param {import('node:child_process').ChildProcess} keeper @param {string} name  of the runner's folder @param {string} home  its path
+ */
+function programsOf(keeper, name, home) {
+  /** @type {Map<string, Program>} */
+  const byId = new Map();
+  const all = () => [...byId.values()];
+  let count = 0;
+  let spared = [];
+  keeper.on('message', (/** @type {any} */ message) => {
+    const { started, ended, excess, failed, stopped } = message;
+    byId.get(started ?? ended ?? excess ?? failed ?? stopped)?.takeMessage(message);
+  });
+  keeper.on('exit', () => all().forEach((program) => program.takeMessage({ orphaned: true })));
+  keeper.on('error', () => {}); // a message to a keeper that was just killed; see 'exit'
+  return {
+    start(/** @type {number} */ port, /** @type {import('./program.js').StartOptions} */ options) {
+      forgetSilence(port);
+      const id = `${name}/${(count += 1)}`;
+      const place = { id, folder: join(dirname(home), id), port, compileCache: copyCache(home) };
+      const program = new Program(keeper, place, options);
+      byId.set(id, program);
+      program.stopped.then(() => releasePort(port));
+      program.begin();
+      return program;
+    },
+    pids: () => all().flatMap((program) => [...program.pids()]),
+    async stop() {
+      const left = await Promise.all(all().map((program) => program.stop()));
+      spared = all().flatMap(({ spared: pids, port }) => pids.map((pid) => ({ pid, port })));
+      if (byId.size > 0) await makeCache(); // for the next run
+      return left.flat();
+    },
+    spared: () => spared,
+    forget: () => byId.clear(),
+  };
+}
+
 function startKeeper(name, home) {
   const env = { ...environmentOfOurs(), ...markInEnvironment(name) };
   const options = { detached: true, env, execArgv: [], stdio: withoutTerminal() };

@@ -1,6 +1,6 @@
 /**
- * Shortages of this machine: open files, processes, ports, memory, disk. If the check, its client, its load or its keeper ran
- * short, its observations prove nothing, and the verdict is "undecided". Only this file distinguishes such errors from the program's own.
+ * Shortages of this machine: open files, processes, ports, memory, disk. They make a verdict "undecided": if the check, its client, its
+ * load or its keeper ran short, its observations prove nothing. Only this file tells such errors from the program's own.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { errorMonitor } from 'node:events';
@@ -53,8 +53,8 @@ const STORIES = {
 STORIES.EDQUOT = { ...STORIES.ENOSPC, got: STORIES.ENOSPC.got.replace('ENOSPC', 'EDQUOT') };
 
 /**
- * How a program reports a shortage. Not among them: listen EADDRNOTAVAIL (a wrong address) and "JavaScript heap out of memory" (the
- * heap's own limit), which are the program's own faults.
+ * How a program reports a shortage. Its own faults are not among them, such as listen EADDRNOTAVAIL (a wrong address) and "JavaScript
+ * heap out of memory" (the heap's own limit).
  */
 const SIGNS = /** @type {const} */ ([
   ['EAGAIN', /\bspawn\b.* EAGAIN\b|\b(pthread|uv_thread)_create\b/],
@@ -82,7 +82,6 @@ export function shortOf(what) {
   return new Shortage({ got, why, try: command }, what);
 }
 
-/** @type {{ what: string, atMs: number } | undefined} */
 let last;
 
 /** Remembers an error of ours, if it means a shortage. @param {any} error @returns {string | undefined}  its code */
@@ -109,17 +108,14 @@ export function watchShortages(home) {
   };
 }
 
-/**
- * A program's shortage, by its errors and output. A program that leaks what would be enough for any other has none.
- * @param {string} text @returns {Shortage | undefined}
- */
+/** A program that leaks what is enough for any other isn't short. @param {string} text  errors, output @returns {Shortage | undefined} */
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
   if (!found || (found === 'EMFILE' && limitOf('open files') >= ENOUGH_FILES)) return undefined;
   return shortOf(found);
 }
 
-/** This process's limit, of open files for example. Infinity if the system doesn't say. */
+/** Infinity if the system doesn't say. */
 function limitOf(/** @type {string} */ what) {
   const most = new RegExp(`^Max ${what} +(\\d+)`, 'm').exec(read('/proc/self/limits'))?.[1];
   return most === undefined ? Infinity : Number(most);

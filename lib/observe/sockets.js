@@ -6,8 +6,7 @@ const PAGE_BYTES = 4096;
 
 /**
  * The processes of a run that hold a listening socket on the program's port. Two with the same inode share one socket.
- * @param {import('./program.js').Program} program
- * @returns {{ pid: number, inode: string }[] | undefined}  undefined outside Linux
+ * @param {import('./program.js').Program} program @returns {{ pid: number, inode: string }[] | undefined}  undefined outside Linux
  */
 export function listeningSockets(program) {
   if (process.platform !== 'linux') return undefined;
@@ -22,8 +21,8 @@ export function listeningSockets(program) {
 }
 
 /**
+ * The pids that hold a listening socket on the port; empty outside Linux.
  * @param {number} port @param {() => number[]} pids  candidates; called only if any process listens there
- * @returns {number[]}  the pids that hold a listening socket on the port; empty outside Linux
  */
 export function holdersOf(port, pids) {
   if (process.platform !== 'linux') return [];
@@ -50,7 +49,6 @@ function listenersAt(port) {
 /**
  * Reads only the rows of listening sockets. Linux lists them first, then all connections; thousands of closed ones would take it
  * 20 ms (tcp_get_idx() in net/ipv4/tcp_ipv4.c).
- * @returns {string[][]}
  */
 function listeningIn(/** @type {string} */ table) {
   const fd = openSync(`/proc/net/${table}`, 'r');
@@ -81,7 +79,7 @@ function socketsOf(pid) {
   });
 }
 
-/** @template T @param {() => T[]} read @returns {T[]} empty if the process has exited */
+/** Empty if the process has exited. @template T @param {() => T[]} read */
 function readIfThere(read) {
   try {
     return read();

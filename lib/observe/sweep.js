@@ -4,10 +4,7 @@ import { basename } from 'node:path';
 import { endRun } from './run-processes.js';
 import { abandonedHomes } from './temporary-folder.js';
 
-/**
- * Kills every process that carries the mark of an abandoned folder, and removes the folder. It may run beside a keeper that does the
- * same. Never rejects: the next start tries again.
- */
+/** Ends all abandoned runs, perhaps beside a keeper that does the same. Never rejects: the next start tries again. */
 export async function sweep() {
   try {
     for (const { home, born } of abandonedHomes()) await endHome(home, born);

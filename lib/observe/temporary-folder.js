@@ -13,8 +13,7 @@ const LEAST_MB = (LIMITS.output + LIMITS.timeline) / MEGABYTE;
 const HOME = /^forkshop-([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}$/;
 
 /**
- * A folder in memory, if there is one: on a disk, what the probe writes in a flood of requests would keep a core busy afterwards.
- * TMPDIR, if set, has precedence.
+ * TMPDIR, or a folder in memory: on a disk, what the probe writes in a flood of requests would keep a core busy afterwards.
  * @returns {string}  absolute path @throws {EnvironmentError}  when it doesn't exist, isn't writable, or is full
  */
 export function temporaryFolder() {
@@ -30,9 +29,8 @@ export function nameHome() {
 }
 
 /**
- * This user's folders whose process has exited. Folders of another machine, boot or PID namespace are left out, since their
- * processes are invisible from here.
- * @returns {{ home: string, born: number }[]}  home: absolute path; born: of its process, see processes.js
+ * This user's folders whose process has exited. Processes of another machine, boot or PID namespace are invisible from here, so their
+ * folders are left out. @returns {{ home: string, born: number }[]}  home: absolute path; born: of its process, see processes.js
  */
 export function abandonedHomes() {
   const place = thisPlace();
@@ -58,7 +56,7 @@ function isOurs(/** @type {string} */ home) {
   return stats?.isDirectory() && stats.uid === process.getuid?.();
 }
 
-/** Identifies machine, boot and PID namespace, within which a pid and its birth identify a process. */
+/** Within a place, pid and birth identify a process. */
 function thisPlace() {
   const text = `${bootOf() ?? hostname()} ${pidNamespace()}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
@@ -72,10 +70,7 @@ function bootOf() {
   }
 }
 
-/**
- * @param {string} folder  absolute path @returns {string}  the same
- * @throws {EnvironmentError}  when temporary files can't be there
- */
+/** @param {string} folder  absolute path @returns {string}  the same @throws {EnvironmentError}  when temporary files can't be there */
 export function demandRoom(folder) {
   const obstacle = obstacleIn(folder);
   if (!obstacle) return folder;

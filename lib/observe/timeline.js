@@ -1,6 +1,5 @@
 /**
- * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends, in the order of writing. The
- * questions below are pure functions of events.
+ * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends, and pure questions about them.
  * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  see probe.cjs for every kind
  * @typedef {{ pid: number, client: number | null, url: string, startMs: number, endMs?: number, status?: number }} Request  as the server
  *   saw it; pid: of the process that executed it; client: the client's port, as in its Answer; endMs: undefined while unanswered
@@ -14,10 +13,9 @@ const buffer = Buffer.alloc(CHUNK); // shared by all timelines: nothing in it su
 export const MOST_BYTES = 32 * 1024 ** 2;
 
 /**
- * Opens a timeline file that is still being written.
+ * Opens a timeline file that is still being written. An incomplete last line waits for its end; a line that isn't JSON is left out.
  * @param {string} file @param {number} [mostBytes]  the rest isn't read
- * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  events: all so far; read: takes in and returns new
- *   ones. An incomplete last line waits for its end; a line that isn't JSON (mixed writes, a full disk) is left out
+ * @returns {{ events: Event[], read(): Event[], isFull(): boolean, close(): void }}  read: takes in and returns new events
  */
 export function openTimeline(file, mostBytes = MOST_BYTES) {
   const fd = openSync(file, 'a+');
@@ -60,7 +58,6 @@ export function parseTimeline(text) {
   });
 }
 
-/** The field that must be a string, by kind. */
 const TEXTS = { request: 'url', crash: 'error' };
 
 function isEvent(value) {
@@ -92,10 +89,7 @@ export function processesOf(events) {
   return [...found.values()];
 }
 
-/**
- * @param {Event[]} events @param {string} [path]  only requests for this path, with any query
- * @returns {Request[]}  in order of their start
- */
+/** @param {Event[]} events @param {string} [path]  with any query @returns {Request[]}  in order of their start */
 export function requestsOf(events, path) {
   const found = [];
   const open = new Map(); // by connection: its requests in flight, in order
@@ -119,10 +113,7 @@ export function quickestOf(intervals) {
   return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
-/**
- * How many were in flight at once, at most. A request that ends exactly when another starts doesn't overlap it.
- * @param {{ startMs: number, endMs?: number }[]} intervals @returns {number}
- */
+/** How many were in flight at once, at most; touching intervals don't overlap. @param {{ startMs: number, endMs?: number }[]} intervals */
 export function deepestOverlap(intervals) {
   const edges = intervals.flatMap(({ startMs, endMs = Infinity }) => [
     [startMs, 1],
@@ -137,25 +128,20 @@ export function deepestOverlap(intervals) {
 export const eventsOf = (events, kind) => events.filter(({ what }) => what === kind);
 
 /**
- * How many turns of a process's event loop were reported between two times. After a turn it has received what was sent before,
- * however busy the machine.
+ * Reported turns of an event loop between two times. After a turn it has received what was sent before, however busy the machine.
  * @param {Event[]} events @param {number} pid @param {number} [fromMs] @param {number} [untilMs]
  */
 export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
     .length;
 
-/**
- * @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs
- * @returns {number}  when the event loop had turned that many times since; Infinity if it hasn't yet
- */
+/** When that many turns were over, or Infinity. @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs */
 export const turnedMs = (events, pid, turns, fromMs) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
   Infinity;
 
 /**
- * Has each of these event loops turned that many times since?
- * @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
+ * Has each loop turned that often since? @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
  */
 export const haveTurned = (events, pids, turns, fromMs) =>
   pids.every((pid) => turnsOf(events, pid, fromMs) >= turns);
@@ -167,9 +153,8 @@ export const forksOf = (events) => eventsOf(events, 'fork');
 export const exitsOf = (events) => eventsOf(events, 'worker-exit');
 
 /**
- * The waits from the exit of each worker to the next fork, of a primary with one worker at a time.
- * @param {Event[]} events @param {number} [untilMs]  the present: then the current wait counts as well
- * @returns {number[]}  in whole milliseconds
+ * The waits from the exit of each worker to the next fork, in whole ms, of a primary with one worker at a time.
+ * @param {Event[]} events @param {number} [untilMs]  the present: then the current wait counts as well @returns {number[]}
  */
 export function waitsOf(events, untilMs) {
   const starts = [...forksOf(events).map(({ t }) => t), untilMs].slice(1);
@@ -179,10 +164,7 @@ export function waitsOf(events, untilMs) {
   });
 }
 
-/**
- * Which processes listen on which ports. A worker listens on the port that its primary hands to it.
- * @param {Event[]} events @returns {Map<number, Set<number>>}  port → pids
- */
+/** A worker listens on the port that its primary hands to it. @param {Event[]} events @returns {Map<number, Set<number>>}  port → pids */
 export function listenersOf(events) {
   const ports = new Map();
   for (const { pid, what, port } of events) {

@@ -3,7 +3,7 @@
  * written beside the learner's files. .forkshop/nitro caches each build by a hash of its sources; server.js isn't among them.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/program.js').StartOptions} StartOptions
  * @typedef {{ command: string, code: number, output: string, outputs: Output[] }} Build  one run of `nitropack build`; command: as typed
- *   in a shell; output: what it printed; outputs: what it wrote, even if the next build removed that, empty if it failed
+ *   in a shell; outputs: what it wrote, even if the next build removed that, empty if it failed
  * @typedef {{ preset: string, folder: string, server: string }} Output  preset: by its nitro.json; folder: relative to the program's
  *   folder, such as .output/node-cluster; server: absolute path of its index.mjs
  * @typedef {{ builds: Build[], outputs: Output[], entry: string }} Built  builds: as configured, and with the preset node-server;
@@ -197,10 +197,7 @@ async function outcomeOf(program, folder) {
   });
 }
 
-/**
- * Copies both builds and the program to a folder for running, so that no program can spoil the cache. The second build empties its
- * output folder first, as it would have done in the same place.
- */
+/** No program can spoil the cache. The second build empties its output folder first, as it would have done in the same place. */
 function copyForRun(folders, run, program) {
   const [first, second] = folders;
   const draft = `${run}.${randomUUID()}`;

@@ -1,8 +1,4 @@
-/**
- * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
- *
- * @typedef {import('../lessons/lesson-yml.js').Tool} Tool
- */
+/** What some lessons need and `npm ci` does not bring. @typedef {import('../lessons/lesson-yml.js').Tool} Tool */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +7,6 @@ import { Undecided } from '../verdict/outcome.js';
 /** Servers are installed in sbin, which not every PATH contains. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
-/** @type {Record<Tool, { title: string, command?: string, file?: string, install: Record<string, string> }>} */
 const TOOLS = {
   nginx: {
     title: 'nginx',
@@ -65,10 +60,7 @@ export function explainMissing(name) {
   };
 }
 
-/**
- * @param {Tool} name @returns {string}  its path
- * @throws {Undecided}  when it isn't installed, which isn't the learner's fault
- */
+/** @param {Tool} name @returns {string}  its path @throws {Undecided}  when it isn't installed, which isn't the learner's fault */
 export function demandTool(name) {
   const found = findTool(name);
   if (found) return found;

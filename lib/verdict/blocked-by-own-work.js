@@ -4,10 +4,7 @@ const MUCH_BYTES = 256 * 1024; // no program of a lesson prints that much
 const MOSTLY = 0.9;
 const LITTLE = 0.1;
 
-/**
- * @param {NonNullable<ReturnType<import('../observe/program.js').Program['ownWork']>>} own
- * @returns {{ why: string, try: string }}
- */
+/** @param {NonNullable<ReturnType<import('../observe/program.js').Program['ownWork']>>} own @returns {{ why: string, try: string }} */
 export function blockedByOwnWork({ pid, keptMs, computedMs, queuedMs, path, printedBytes }) {
   const inMs = (/** @type {number} */ ms) => `${Math.round(ms).toLocaleString('en-US')} ms`;
   const where = path === undefined ? 'Something' : `The handler of ${path}`;

@@ -13,8 +13,7 @@ const FEWEST_PRINTED = 4;
 /**
  * @param {import('../check/run-check.js').CheckResult} result @param {object} options
  * @param {boolean} options.isTold  include what to try @param {number} options.used  lines printed above
- * @param {string} options.root  folder to omit from paths
- * @param {number} options.columns @param {import('./style.js').Style} options.style
+ * @param {string} options.root  folder to omit from paths @param {number} options.columns @param {import('./style.js').Style} options.style
  * @returns {string[]}  each part ends with an empty line; empty if nothing fails
  */
 export function failureLines(result, { isTold, used, root, columns, style }) {

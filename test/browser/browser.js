@@ -162,7 +162,7 @@ export function layoutFaults(page) {
 /** @param {import('playwright-core').Page} page  the speaker's window */
 export const cockpitFaults = (page) => page.evaluate(outside);
 
-/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
+/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes; a header that is cut off. */
 function outside() {
   const faults = [];
   const talk = document.getElementById('talk');
@@ -177,6 +177,10 @@ function outside() {
       faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
     if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
       faults.push(`${name} scrolls`);
+    const isCut =
+      element.scrollWidth > element.clientWidth + 1 ||
+      element.scrollHeight > element.clientHeight + 1;
+    if (element.matches('header > div') && isCut) faults.push(`${name} is cut off`);
   }
   return faults;
 }

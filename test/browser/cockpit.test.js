@@ -91,6 +91,8 @@ describe("the speaker's window in Chromium", { skip }, () => {
     for (const slide of [vote, demo, turn, stepwise]) {
       await goTo(wall, slide.id);
       await hears(speaker, slide);
+      await speaker.click('#black'); // the longest words about a slide
+      await speaker.locator('#place', { hasText: 'The wall is black.' }).waitFor();
       for (const size of SIZES) {
         await speaker.setViewportSize(size);
         const faults = await cockpitFaults(speaker);
@@ -98,6 +100,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       }
       await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: the notes must scroll
       await speaker.evaluate(() => document.getElementById('talk')?.scrollTo(0, 30));
+      await speaker.click('#black');
     }
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await speaker.setViewportSize(SIZES[0]);
@@ -408,7 +411,36 @@ describe("the speaker's window in Chromium", { skip }, () => {
     assert.notEqual(await currentSlide(wall), turn.id);
     await close();
   });
+
+  test('the countdown of every exercise fills a quarter of its slide, below what the slide says', async () => {
+    const { wall, speaker, close } = await open();
+    const bad = [];
+    for (const slide of slides.filter(({ heading }) => heading.startsWith('Your turn'))) {
+      await goTo(wall, slide.id);
+      await hears(speaker, slide);
+      await speaker.click('#turn');
+      await wall.locator('section.present .countdown').waitFor();
+      const { share, room } = await wall.evaluate(placeOfCountdown);
+      if (share < 0.22 || share > 0.28) bad.push(`${slide.id}: ${share} of the slide`);
+      if (room < 10) bad.push(`${slide.id}: ${room} px above the countdown`);
+      await speaker.click('#end');
+    }
+    assert.deepEqual(bad, []);
+    await close();
+  });
 });
+
+/** In the page: the countdown's share of the slide, and the room between it and the words above. */
+function placeOfCountdown() {
+  const [section, slide, countdown] = ['', ' > .slide', ' > .countdown'].map(
+    (part) => /** @type {Element} */ (document.querySelector(`section.present${part}`)),
+  );
+  const [frame, band] = [section, countdown].map((one) => one.getBoundingClientRect());
+  const words = [...slide.querySelectorAll('h1, li, pre, blockquote, p')];
+  const lowest = Math.max(...words.map((one) => one.getBoundingClientRect().bottom));
+  const share = (band.width * band.height) / (frame.width * frame.height);
+  return { share, room: band.top - lowest };
+}
 
 const clockAt = (/** @type {number} */ minutes) =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

@@ -55,13 +55,13 @@ async function openParts({ lessons, io, port, joining, hasPage }) {
   /** @type {{ queue?: ReturnType<typeof createCheckQueue>, board?: Awaited<ReturnType<typeof joinClass>> }} */
   const later = {};
   const check = (/** @type {Lesson} */ lesson) => later.queue?.check(lesson);
-  const aside = (words, act) => later.queue?.aside(words, act) ?? false;
+  const runIfIdle = (words, act) => later.queue?.runIfIdle(words, act) ?? false;
   const hand = joining && {
-    told: () => later.board?.told() ?? { isUp: false, isHeard: false, ballot: null },
-    turn: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
+    snapshot: () => later.board?.snapshot() ?? { isUp: false, isHeard: false, ballot: null },
+    set: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
     vote: async (choice) => later.board?.vote(choice),
   };
-  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : noPage;
+  const page = hasPage ? await openPage({ lessons, io, port, check, runIfIdle, hand }) : noPage;
   const lesson = nextLesson(lessons, readProgress(io));
   const onChange = () => page.refresh();
   const board = joining && (await joinClass(joining, { lesson, io, onChange }));

@@ -8,7 +8,7 @@ import { homeFolder, writablePath } from './saved-files.js';
 import { tryFile, trySaving } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../../learner/check-records.js').Kept & { pid: number }} SavedVerdict  pid: the command that checked */
+/** @typedef {import('../../learner/check-records.js').SavedVerdict & { pid: number }} SavedVerdict  pid: the command that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);

@@ -1,7 +1,4 @@
-/**
- * Preloaded to pretend FORKSHOP_PRETEND_CORES cores in os.availableParallelism() and navigator.hardwareConcurrency. os.cpus() keeps
- * its true result: it isn't the function to ask.
- */
+/** Preloaded to pretend a number of cores. os.cpus() keeps its true result: it isn't the function to ask. */
 'use strict';
 
 const { syncBuiltinESMExports } = require('node:module');

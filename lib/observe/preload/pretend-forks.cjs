@@ -1,7 +1,6 @@
 /**
- * Preloaded to count how many workers a program would fork, even 99: cluster.fork() starts no process. The primary gets 'online' and
- * 'listening' as from a quick worker, and may fork the next; none of it keeps the primary alive. The probe reports each fork, without
- * a pid, even if the primary exits before Node.js emits 'fork'.
+ * Preloaded to count how many workers a program would fork, even 99, without starting one. The primary gets 'online' and 'listening' as
+ * from a quick worker; nothing keeps it alive. The probe reports each fork, without a pid, even if the primary exits before 'fork'.
  */
 'use strict';
 

@@ -5,10 +5,8 @@
  * (sweep.js). In another PID namespace it reports only that, because pids don't match there.
  *
  * Why --require, in CommonJS: with --import, Node loads a CommonJS program as if it had been imported. An exception at its top level
- * would be an unhandled rejection, and its promises would run before its process.nextTick.
- *
- * Why a file and no socket: an append is complete when writeSync returns, so an event survives a process that is killed a microsecond
- * later, and no connection is needed before the first event. POSIX appends of a few hundred bytes don't mix.
+ * would be an unhandled rejection, and its promises would run before its process.nextTick. Why a file and no socket: an append is
+ * complete when writeSync returns, even if the process is killed a microsecond later. POSIX appends of a few hundred bytes don't mix.
  *
  * Every event has `t` (milliseconds of the system's monotonic clock), `pid` and `what`, and in a thread `tid`. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS, in a
@@ -18,15 +16,14 @@
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': emitted by the program)
  *   request     client (its port), method, url
  *   response    client, status; in the order of the connection's requests
- *   beat        every 20 ms: late (ms that the event loop was late for it), elu (share of the time the event loop was busy), cpu (share
- *               of a core that all threads took), on Linux ran and queued (ms that this thread has had a core, and waited for one,
- *               since its start), in a flood more (how many requests were not reported one by one). In every fifth beat also rss
- *               (bytes), timers (how many keep the process alive), waits (how many files, names, connections or threads it waits
- *               for, if any), and if an emitter has more than ten listeners for an event, crowded (the event) and listeners (how
- *               many); looked at are the process, its children with their streams, and emitters that Node has warned about. After a
- *               full garbage collection live (bytes of the heap and of what it holds outside)
- *   wait        ms that Atomics.wait() held the thread until t; answered, if every request so far had its whole answer before. Only if
- *               FORKSHOP_PROBE is 'waits'
+ *   beat        every 20 ms: late (by how many ms), elu (share of the time the event loop was busy), cpu (share of a core that all
+ *               threads took), on Linux ran and queued (ms that this thread has had a core, and waited for one, since its start), in a
+ *               flood more (how many requests were not reported one by one). In every fifth beat also rss (bytes), timers (how many
+ *               keep the process alive), waits (how many files, names, connections or threads it waits for, if any), and if an emitter
+ *               has more than ten listeners for an event, crowded (the event) and listeners (how many): of the process, its children
+ *               with their streams, and emitters that Node has warned about. After a full garbage collection live (bytes in use)
+ *   wait        ms that Atomics.wait() held the thread until t; answered, if all earlier requests had their whole answer before. Only
+ *               if FORKSHOP_PROBE is 'waits'
  *   child       childPid: of a process that it started, except by spawnSync and the like; worker (the cluster's id), if it is one. It
  *               precedes 'fork', which is never emitted if the primary exits first
  *   kill        target ('keeper' | 'check'), signal: it is about to signal its parent, or the check
@@ -106,7 +103,6 @@ function openQuietly(path, flags) {
   }
 }
 
-/** @returns {string | undefined}  undefined outside Linux */
 function pidNamespace() {
   try {
     return readlinkSync('/proc/self/ns/pid');
@@ -126,7 +122,7 @@ function reportApart(fd) {
 
 /**
  * How far the system's monotonic clock is ahead of performance.now(), in ms. On a crowded machine this process may lose its core
- * between the two readings for a tenth of a second, so the closest of several pairs counts.
+ * between two readings for a tenth of a second, so the closest of several pairs counts.
  */
 function measureClockOffset() {
   let [offset, closest] = [0, Infinity];
@@ -182,7 +178,7 @@ function givenTo({ env, argv }) {
 }
 
 /**
- * Writes lines at once, so that the request that kills its process is on record; in a flood (more than a thousand a second), with
+ * Writes lines at once, so that the request that kills its process is on record; in a flood (more than a thousand a second) with
  * the next beat, because single writes would slow the program down.
  */
 function createLog(fd) {
@@ -280,7 +276,6 @@ function follow(prototype) {
   };
 }
 
-/** @param {string[]} pairs  of the child's environment: NAME=value */
 function handDown(pairs) {
   for (const [name, value] of handedDown) {
     const index = pairs.findIndex((pair) => pair.startsWith(`${name}=`));
@@ -369,9 +364,9 @@ function reportWorkers(append) {
 }
 
 /**
- * The hot path: two short lines a request, built by hand. A response carries no id of its request, because a map from one to the other
- * would cost more than the rest; on one connection they are in the same order. In a flood, the first requests of each beat are
- * reported and the others counted; in a lasting flood, with FORKSHOP_FOLLOWS, only a few, and for the others not even a clock is read.
+ * The hot path: two short lines a request, built by hand. Requests and responses of a connection are in the same order: ids, and a map
+ * from one to the other, would cost more than the rest. In a flood the first requests of each beat are reported and the others counted;
+ * in a lasting flood, with FORKSHOP_FOLLOWS, only a few, and for the others not even a clock is read.
  */
 function reportRequests(log, now, ids) {
   const begin = (what) => `,${ids},"what":"${what}","client":`;
@@ -472,10 +467,7 @@ function startBeat(append, log, now, countRequests, countListeners) {
   setInterval(beat, BEAT_MS).unref();
 }
 
-/**
- * The memory in use after a full garbage collection, the only kind that collects an old unreferenced object. A PerformanceObserver
- * would also be called for every small one, which are frequent.
- */
+/** The memory in use after a full garbage collection, which alone collects old objects. A PerformanceObserver hears of small ones too. */
 function watchCollections() {
   let live;
   const registry = new FinalizationRegistry(() => {
@@ -492,7 +484,7 @@ function watchCollections() {
   };
 }
 
-/** Does the keeper live, or the check? A dead keeper keeps its pid until it is reaped, but its child's ppid changes at once. */
+/** Does the keeper live, or the check? After its exit the keeper has a pid until it is reaped, but its child's ppid changes at once. */
 function isKept() {
   const [keeper, check] = keptBy;
   const hasKeeper = isFirst ? process.ppid === keeper : hasPid(keeper);
@@ -529,7 +521,6 @@ function openTurn() {
   };
 }
 
-/** Timers that keep the process alive, and pending operations. */
 function countResources() {
   const names = getActiveResourcesInfo();
   const timers = names.filter((name) => name === 'Timeout').length;

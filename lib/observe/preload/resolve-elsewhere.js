@@ -1,7 +1,4 @@
-/**
- * Preloaded if the learner's files lie outside the repository (`check --in FOLDER`): '#work', and packages that the folder lacks, are
- * resolved from the repository, for import and for require.
- */
+/** Preloaded for learner's files outside the repository (`check --in FOLDER`): it resolves '#work', and packages that they lack. */
 import module from 'node:module';
 import { isFromRepository, resolveNow } from './resolve-hook.js';
 
