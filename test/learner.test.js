@@ -276,6 +276,7 @@ describe('the server of the page', () => {
     const [nothing] = await page1.heard(1);
     assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
     assert.equal(nothing.check.said, '0 hold, 8 to come');
+    assert.deepEqual(nothing.hints, { name: 'Task 1', shown: [], of: 3 }, 'of the open task');
     await page.begin(second, 'server.js');
     const t = 1_000;
     const events = [
