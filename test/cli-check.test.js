@@ -9,6 +9,8 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { checkLesson } from '../lib/cli/check-lesson.js';
+import { createCheckQueue } from '../lib/cli/check-queue.js';
+import { noPage } from '../lib/cli/learner-page.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -340,6 +342,20 @@ test('start shows the position, checks each save, restarts on the next save, and
     Object.keys(JSON.parse(read(root, '.forkshop/progress.json')).passed),
     keys.slice(0, 2),
   );
+});
+
+test('the keys of start stay with a lesson that passed once and fails now', async (t) => {
+  const root = makeWorkshop();
+  const queue = createCheckQueue(listLessons(root), ioOf(root), noPage);
+  t.after(queue.stop);
+  const judged = async (/** @type {string} */ word) => {
+    say(root, word);
+    queue.check(listLessons(root)[0]);
+    await new Promise((resolve) => queue.afterwards(async () => resolve(undefined)));
+    return queue.current().key;
+  };
+  assert.equal(await judged('hello'), keys[1]);
+  assert.equal(await judged('bye'), keys[0]);
 });
 
 test('a check also runs on its own: node --test prints promises and numbers', async () => {

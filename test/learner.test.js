@@ -276,6 +276,7 @@ describe('the server of the page', () => {
     const [nothing] = await page1.heard(1);
     assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
     assert.equal(nothing.check.said, '0 hold, 8 to come');
+    assert.deepEqual(nothing.hints, { name: 'Task 1', shown: [], of: 3 }, 'of the open task');
     await page.begin(second, 'server.js');
     const t = 1_000;
     const events = [
@@ -352,7 +353,13 @@ describe('the last check of each lesson', () => {
     programs: [0],
   });
   const kept = (/** @type {string} */ at, more = {}) => ({
-    ...{ at, verdict: 'failed', isWhole: false, seconds: 2, heldBefore: ['two'] },
+    ...{
+      at,
+      verdict: 'failed',
+      isWhole: false,
+      seconds: 2,
+      before: { one: 'failed', two: 'passed' },
+    },
     promises: [decided('one', 'failed').promise],
     ...more,
   });
@@ -375,6 +382,32 @@ describe('the last check of each lesson', () => {
     assert.equal(state.snapshot('c'), null);
   });
 
+  test('shows the exit of a first process that a signal killed, which it could not report', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    const events = [
+      { t: 1_000, pid: 7, what: 'start', role: 'primary' },
+      { t: 1_300, pid: 8, what: 'exit', code: 0 },
+    ];
+    const fate = { kind: /** @type {const} */ ('ended'), code: null, signal: 'SIGINT' };
+    state.program({ name: 'server.js', program: { events, pid: 7, fate, killedMs: 1_200 } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    const { events: drawn = [] } = state.evidence(Number(state.newest()?.id), 0) ?? {};
+    assert.deepEqual(drawn[1], { t: 1_200, pid: 7, what: 'exit', signal: 'SIGINT' });
+  });
+
+  test('counts programs that were started in the same way, so that their names differ', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    for (const name of ['server.js', 'PORT=1 server.js', 'server.js'])
+      state.program({ name, program: { events: [] } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    assert.deepEqual(
+      state.snapshot('a')?.programs.map((/** @type {any} */ { name }) => name),
+      ['server.js', 'PORT=1 server.js', 'server.js (2)'],
+    );
+  });
+
   test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
@@ -392,6 +425,7 @@ describe('the last check of each lesson', () => {
     state.fillIn(known('a'), kept(at[0]));
     const first = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual(verdicts(first), ['one failed', 'two held']);
+    assert.equal(first.promises[0].isAgain, true, 'it shows at once what to try');
     assert.deepEqual(
       [first.at, first.isElsewhere, first.said],
       [at[0], undefined, '1 holds, 1 fails'],

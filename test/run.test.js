@@ -112,6 +112,20 @@ describe('traps', () => {
     },
   );
 
+  test('the time at which a signal killed the first process is kept, unless stop() sent it', async (t) => {
+    const runner = open(t);
+    const entry = write('stays.mjs', 'setInterval(() => {}, 1_000);');
+    const killed = await runner.start({ entry });
+    await until('it runs', () => killed.pid && killed.events.length > 0);
+    killed.interrupt();
+    assert.equal((await fate(killed)).signal, 'SIGINT');
+    assert.ok(Number(killed.killedMs) > killed.events[0].t);
+    const stopped = await runner.start({ entry });
+    await until('it runs', () => stopped.pid && stopped.events.length > 0);
+    await stopped.stop();
+    assert.equal(stopped.killedMs, undefined);
+  });
+
   test("trap 2: a program's exit is noticed although a child holds its output open", async (t) => {
     const program = await start(
       t,

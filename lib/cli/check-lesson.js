@@ -69,7 +69,8 @@ export async function checkLesson(options) {
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);
-  if (!subject) saveVerdict(io, key, { promises: result.promises, ...summary });
+  if (!subject)
+    saveVerdict(io, key, { ...summary, promises: result.promises, before: before.verdicts });
   if (timeline && !isJson) showTimeline(timeline, io);
   reportSaveErrors(io);
   return result;

@@ -30,7 +30,7 @@ export function createCheckQueue(lessons, io, audience) {
         await audience.begin(lesson, file);
         await checks.run(lesson, { isAll, signal });
         if (!signal.aborted) io.stdout.write(`\n${WAITING}\n`);
-        current = lessonToDo(lessons, readProgress(io));
+        if (checks.passed()) current = lessonToDo(lessons, readProgress(io));
       });
     },
     /** Runs something else if the queue is empty; a save interrupts it. @returns {boolean}  false: the queue is busy */

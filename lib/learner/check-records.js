@@ -13,8 +13,9 @@
  * @property {import('../lessons/tasks.js').Task[]} [tasks]
  * @property {Record<string, string>} [before]  the last verdict on each promise
  *
- * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} SavedVerdict  a verdict
- *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601
+ * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[],
+ *   before?: Record<string, string> }} SavedVerdict  a verdict
+ *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601; before: as in Known
  */
 import { taskHeading } from '../verdict/other-promises.js';
 import { outputLines } from '../verdict/program-output.js';
@@ -50,11 +51,10 @@ export function unjudgedCheck({
  * @param {Known} known @param {SavedVerdict} saved @param {string} [root]  cut from paths
  */
 export function savedCheck(known, saved, root) {
-  const { promises, heldBefore = [], ...rest } = allVisible(saved);
-  const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
+  const { promises, before, ...rest } = allVisible(saved);
   const own = unjudgedCheck({ ...known, before });
   const judged = new Map(promises.map((one) => [one.id, promiseView(one, [], root)]));
-  const all = own.promises.map((one) => judged.get(one.id) ?? one);
+  const all = own.promises.map((one) => ({ ...one, ...judged.get(one.id) }));
   return withoutPrograms({ ...rest, ...own, promises: all, isOver: true, isSaved: true });
 }
 

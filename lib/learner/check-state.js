@@ -14,7 +14,7 @@ import { createRunningPrograms } from './running-programs.js';
 
 /** @typedef {import('./check-records.js').Known} Known */
 /** @typedef {import('./check-records.js').SavedVerdict} SavedVerdict */
-/** @typedef {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} Started */
+/** @typedef {{ name: string, isReference?: boolean, doing?: string, program: import('./running-programs.js').Running }} Started */
 
 /** @typedef {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} Decided */
 

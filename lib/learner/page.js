@@ -76,7 +76,7 @@ ${isJoined ? '<p id="hand-note" class="note" role="status" hidden></p>' : ''}
 <section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
 ${isAsked(lesson) ? prediction(lesson) : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
-<p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
+<p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}">A hint</button></p></section>
 <section id="page-actions" aria-label="Go further" hidden></section>`;
 }
 

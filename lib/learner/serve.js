@@ -54,7 +54,7 @@ const GONE_MS = 4_000; // a reloaded page is back by then
 export async function serveLearner({ root, port = 0, lessons, learner }) {
   let ownToken = '';
   const pages = createStream(
-    (key) => ({ token: ownToken, ...pageState(key, { learner, state, activity }) }),
+    (key) => ({ token: ownToken, ...pageState(key, { lessons, learner, state, activity }) }),
     { onChange: (watching) => leaving.attend(watching) },
   );
   const state = createCheckState(pages.tell, root);
@@ -91,10 +91,12 @@ export async function serveLearner({ root, port = 0, lessons, learner }) {
 }
 
 /** All that a page about a lesson shows besides its text. */
-function pageState(/** @type {string} */ key, { learner, state, activity }) {
+function pageState(/** @type {string} */ key, { lessons, learner, state, activity }) {
+  const lesson = lessons.find((one) => one.key === key);
   const { passed, ...progress } = learner.progress();
   return {
     ...{ hand: learner.hand?.snapshot(), ...progress, passed: Object.keys(passed) },
+    hints: lesson && learner.shownHints(lesson),
     ...{ check: state.snapshot(key), newest: state.newest(), activity: activity.snapshot() },
   };
 }

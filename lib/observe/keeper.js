@@ -6,7 +6,7 @@
  *
  * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
  *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
- * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
+ * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal, t }
  *                 { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
@@ -70,7 +70,7 @@ function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits });
   child.on('error', (error) => sendToParent({ failed: id, error: error.message }));
   child.on('spawn', () => sendToParent({ started: id, pid, born }));
-  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal }));
+  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal, t: nowMs() }));
   if (!isWatching) watch();
 }
 

@@ -23,10 +23,12 @@ export function failureLines(result, { isTold, used, root, columns, style }) {
   const room = MOST_LINES - used - also.length - OTHER_LINES;
   let most = FIELD_LINES;
   const open = () => promiseDetails(first, { isTold, most }, style, columns);
-  while (most > FEWEST_FIELD_LINES && open().length > room - FEWEST_PRINTED) most -= 1;
+  const outputOf = (/** @type {number} */ most) =>
+    outputLines(first.output ?? result.output, { most, root });
+  const fewest = outputOf(FEWEST_PRINTED).length;
+  while (most > FEWEST_FIELD_LINES && open().length > room - fewest) most -= 1;
   const story = open();
-  const lines = Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length));
-  const printed = outputLines(first.output ?? result.output, { most: lines, root });
+  const printed = outputOf(Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length)));
   const shown = printed.map((line) => `    ${within(line, columns - 4)}`);
   const head = `  ${style.dim('Your program printed:')}`;
   return [...(shown.length > 0 ? [head, ...shown, ''] : []), ...story, ...also, ''];

@@ -63,6 +63,7 @@ function take(message) {
   showSaveError(message.saveError);
   hand.update(message.hand);
   ballot.update(message.hand?.ballot ?? null);
+  showHints(message.hints);
   document.getElementById('hints').hidden = false;
   showNext(message);
   const { check } = message;
@@ -114,24 +115,23 @@ document.getElementById('check').addEventListener('click', async () => {
   const { fault } = await ask(`/lessons/${key}/check`);
   if (fault) verdict.say(fault);
 });
-document.getElementById('hint').addEventListener('click', async ({ currentTarget }) => {
+document.getElementById('hint').addEventListener('click', async () => {
   const { value, fault } = await ask(`/lessons/${key}/hint`);
   if (fault) return verdict.say(fault);
-  const { name, shown, of } = value;
-  const button = /** @type {HTMLButtonElement} */ (currentTarget);
-  const list = document.querySelector('#hints ol');
-  if (button.dataset.task !== name) list.replaceChildren(); // they were for another task
-  button.dataset.task = name;
-  list.append(...shown.slice(list.children.length).map((one) => make('li', { textContent: one })));
-  showHints(button, of);
+  showHints(value);
 });
-showHints(document.querySelector('#hint'));
 
-function showHints(/** @type {HTMLButtonElement} */ button, of = Number(button.dataset.of)) {
-  const shown = document.querySelector('#hints ol').children.length;
-  button.textContent = shown === 0 ? 'A hint' : `One hint more (${shown} of ${of})`;
-  button.disabled = shown >= of;
-  if (shown >= of) button.textContent = `npm run diff lesson-${number} compares with the solution`;
+/** Those of the task that is open now: another one after a check. */
+function showHints({ name, shown, of }) {
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById('hint'));
+  const list = document.querySelector('#hints ol');
+  if (button.dataset.task !== name || list.children.length !== shown.length)
+    list.replaceChildren(...shown.map((one) => make('li', { textContent: one })));
+  button.dataset.task = name;
+  button.textContent = shown.length === 0 ? 'A hint' : `One hint more (${shown.length} of ${of})`;
+  button.disabled = shown.length >= of;
+  if (button.disabled)
+    button.textContent = `npm run diff lesson-${number} compares with the solution`;
 }
 
 function addCopyButtons() {
