@@ -74,7 +74,7 @@ export class Watched {
     /** @type {Promise<Ended>} */
     this.end = new Promise((resolve) =>
       child.on('exit', async (code, signal) => {
-        await Promise.race([isClosed, sleep(limitMs(1))]); // leftover processes may hold its output open
+        await Promise.race([isClosed, sleep(limitMs(1), undefined, { ref: false })]); // leftover processes may hold its output open
         resolve((this.ended = { code, signal, ...parts }));
       }),
     );
