@@ -209,7 +209,7 @@ describe('slides', () => {
     ],
     'no such change': [
       head + slide.replace('text', '```spot mute\nWhat?\n```'),
-      /no answer "mute" that is told as a change/,
+      /no answer "mute" that is described as a change/,
     ],
     'no front matter': [slide, /has no front matter/],
     'no title': [`---\nminutes: 1\n---\n${slide}`, /no title/],

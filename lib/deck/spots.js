@@ -107,7 +107,7 @@ function findAnswer(
   const answer = answersOf(root, key).find((one) => one.name === name && one.patches);
   if (answer) return answer;
   throw new UsageError(
-    `Lesson ${key} has no answer "${name}" that is told as a change.`,
+    `Lesson ${key} has no answer "${name}" that is described as a change.`,
     `${lessonPaths(key).checks}/wrong-answers.md has them.`,
   );
 }
