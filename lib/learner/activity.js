@@ -44,8 +44,8 @@ export function createActivity(onChange) {
     /** Performs an activity until its end, or the signal; never rejects. @param {About} about @param {Act} act @param {AbortSignal} signal */
     async perform(about, act, signal) {
       id += 1;
-      stop = stoppedBy(signal);
-      const { signal: ended } = stop;
+      stop = new AbortController();
+      const ended = AbortSignal.any([signal, stop.signal]);
       programs = createRunningPrograms(promises);
       now = { id, ...about, promises: [], isOver: false };
       onChange();
@@ -56,13 +56,6 @@ export function createActivity(onChange) {
       change({ ...shown, isOver: true });
     },
   };
-}
-
-function stoppedBy(/** @type {AbortSignal} */ outer) {
-  const stop = new AbortController();
-  if (outer.aborted) stop.abort();
-  outer.addEventListener('abort', () => stop.abort(), { signal: stop.signal });
-  return stop;
 }
 
 function faultOf(/** @type {any} */ error) {
