@@ -77,7 +77,7 @@ describe('a signal', () => {
     assert.equal(await program.ended(50), undefined, 'it still runs');
     program.interrupt();
     assert.deepEqual(await program.ended(), { kind: 'ended', code: 0, signal: null });
-    assert.deepEqual(await program.gone(limitMs(5)), []);
+    assert.deepEqual(await program.survivorsAfter(limitMs(5)), []);
     assert.equal(program.output().match(/heard/g)?.length, 3);
     await program.stop();
   });
@@ -89,7 +89,7 @@ describe('a signal', () => {
     );
     program.kill(/** @type {number} */ (program.pid), 'SIGKILL');
     await program.ended();
-    assert.deepEqual(await program.gone(100), [child?.pid]);
+    assert.deepEqual(await program.survivorsAfter(100), [child?.pid]);
     assert.deepEqual(await program.stop(), []);
     assert.deepEqual(program.survivors(), []);
   });

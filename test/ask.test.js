@@ -64,8 +64,8 @@ test('a request that a process has begun, or that used a new connection, is not 
   await askOnce(program, '/', { agent });
   const { error, isRepeated } = await askOnce(program, '/', { agent });
   assert.deepEqual([error, isRepeated], ['ECONNRESET', false]);
-  const nobody = { ...program, url: 'http://127.0.0.1:1' };
-  assert.equal((await askOnce(nobody, '/', { agent })).isRepeated, false);
+  const closed = { ...program, url: 'http://127.0.0.1:1' };
+  assert.equal((await askOnce(closed, '/', { agent })).isRepeated, false);
 });
 
 test('a missing answer proves nothing if the program got no CPU time', async (t) => {

@@ -14,9 +14,10 @@ import { joinClass } from '../lib/cli/join-class.js';
 import { serveBoard } from '../lib/board/serve.js';
 import { joinBoard } from '../lib/board/join-board.js';
 import { createRateLimiter } from '../lib/board/rate-limiter.js';
-import { looksOf, nameOf } from '../lib/board/learner-names.js';
-import { createRoster, reportOf } from '../lib/board/class-roster.js';
-import { ballotOf, createVotes, ownBallotOf } from '../lib/board/votes.js';
+import { skeletonOf, parseName } from '../lib/board/learner-names.js';
+import { Roster } from '../lib/board/class-roster.js';
+import { parseReport } from '../lib/board/reports.js';
+import { ballotOf, Votes, ownBallotOf } from '../lib/board/votes.js';
 import { dispatched, ioOf, keys, makeRoot, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
 import { until } from './nothing-left.js';
@@ -48,10 +49,10 @@ const report = (/** @type {object} */ more = {}) => ({
 
 function makeSeats() {
   const clock = { ms: 0 };
-  const seats = createRoster({ lessons: subjects, awayMs: AWAY_MS, now: () => clock.ms });
+  const seats = new Roster({ lessons: subjects, awayMs: AWAY_MS, now: () => clock.ms });
   const sit = (/** @type {string} */ name, /** @type {any} */ told = report(), from = 'here') => {
     const { seat = '', name: given = '' } = seats.join(name, from) ?? {};
-    if (seat) seats.tell(seat, told);
+    if (seat) seats.record(seat, told);
     return { seat, given };
   };
   return { clock, seats, sit };
@@ -65,7 +66,7 @@ describe('the seats of a class', () => {
     clock.ms = 1;
     sit('Bob', report({ lesson: 'b', state: 'passed', failed: [], hand: true }));
     seats.join('Silent', 'here');
-    const { here, away, hands, lessons: rows } = seats.told();
+    const { here, away, hands, lessons: rows } = seats.snapshot();
     assert.deepEqual([here, away], [3, 0]);
     assert.deepEqual(hands, [
       { name: 'Ada', number: 1 },
@@ -88,16 +89,16 @@ describe('the seats of a class', () => {
     const { clock, seats, sit } = makeSeats();
     const { seat } = sit('Ada', report({ hand: true }));
     assert.equal(seats.sweep(), false);
-    assert.equal(seats.tell(seat, report({ hand: true })), false, 'nothing new');
+    assert.equal(seats.record(seat, report({ hand: true })), false, 'nothing new');
     clock.ms = AWAY_MS + 1;
     assert.deepEqual([seats.sweep(), seats.sweep()], [true, false]);
-    const { here, away, hands, lessons: rows } = seats.told();
+    const { here, away, hands, lessons: rows } = seats.snapshot();
     assert.deepEqual([here, away, hands, rows[0].fails], [0, 1, [], []]);
     assert.equal(rows[0].learners[0].away, true);
-    assert.equal(seats.tell(seat, report({ hand: true })), true);
-    assert.deepEqual([seats.told().here, seats.told().hands.length], [1, 1]);
+    assert.equal(seats.record(seat, report({ hand: true })), true);
+    assert.deepEqual([seats.snapshot().here, seats.snapshot().hands.length], [1, 1]);
     seats.leave(seat);
-    assert.deepEqual([seats.told().away, seats.sweep()], [1, true]);
+    assert.deepEqual([seats.snapshot().away, seats.sweep()], [1, true]);
   });
 
   test('two learners with one name are distinguished; a returning learner takes the old seat', () => {
@@ -108,7 +109,7 @@ describe('the seats of a class', () => {
     );
     clock.ms = AWAY_MS + 1;
     assert.equal(sit('Ada').given, 'Ada');
-    assert.deepEqual([seats.told().here, seats.told().away], [1, 2]);
+    assert.deepEqual([seats.snapshot().here, seats.snapshot().away], [1, 2]);
   });
 
   test('there is room for 60 from one address and 120 in all; absent learners make room', () => {
@@ -120,7 +121,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([sat('x'), sat('y'), sat('z')], [60, 60, 0]);
     clock.ms = AWAY_MS + 1;
     assert.equal(sat('z', 3), 3);
-    assert.deepEqual([seats.told().here, seats.told().away], [3, 117]);
+    assert.deepEqual([seats.snapshot().here, seats.snapshot().away], [3, 117]);
   });
 
   test('seats that have never reported make room first, then absent ones', () => {
@@ -141,7 +142,7 @@ describe('the seats of a class', () => {
     clock.ms = AWAY_MS + 1;
     seats.join('Silent', 'there');
     const eve = sit('Eve', report(), 'there');
-    assert.deepEqual(seats.told().seats, [
+    assert.deepEqual(seats.snapshot().seats, [
       {
         from: 'there',
         seats: [
@@ -157,7 +158,7 @@ describe('the seats of a class', () => {
     assert.deepEqual([seats.has(ada.seat), seats.wasFreed(ada.seat)], [false, true]);
     assert.deepEqual([seats.has(eve.seat), seats.isClosed('here')], [true, false]);
     assert.equal(seats.free({ from: 'there' }), true);
-    assert.deepEqual([seats.told().seats, seats.isClosed('there')], [[], true]);
+    assert.deepEqual([seats.snapshot().seats, seats.isClosed('there')], [[], true]);
     clock.ms += 300_001;
     assert.equal(seats.isClosed('there'), false);
   });
@@ -166,7 +167,7 @@ describe('the seats of a class', () => {
     const { clock, seats, sit } = makeSeats();
     const alike = ['Ada', 'ada', '\u0410d\u0430', '\uff21da', 'A\u00adda', '\u0391da'];
     assert.deepEqual(
-      alike.map((name) => sit(String(nameOf(name))).given),
+      alike.map((name) => sit(String(parseName(name))).given),
       ['Ada', 'ada 2', '\u0410d\u0430 3', 'Ada 4', 'Ada 5', '\u0391da 6'],
     );
     clock.ms = AWAY_MS + 1;
@@ -176,19 +177,19 @@ describe('the seats of a class', () => {
       'a seat is taken over by its own name only',
     );
     assert.equal(sit('ADA').given, 'ADA', 'in any case');
-    assert.equal(seats.told().away, 5);
-    assert.equal(looksOf('Alan 10'), looksOf('AIan lO'));
-    assert.notEqual(looksOf('Zoë'), looksOf('Zoe'));
+    assert.equal(seats.snapshot().away, 5);
+    assert.equal(skeletonOf('Alan 10'), skeletonOf('AIan lO'));
+    assert.notEqual(skeletonOf('Zoë'), skeletonOf('Zoe'));
   });
 
   test('a name is one short line of letters', () => {
-    assert.equal(nameOf('  Zoë \n O’Neill '), 'Zoë O’Neill');
-    assert.equal(nameOf('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
-    assert.equal(nameOf('\u3164Ada\ufe0f\u2800\u{e0041}'), 'Ada');
+    assert.equal(parseName('  Zoë \n O’Neill '), 'Zoë O’Neill');
+    assert.equal(parseName('a\u202eb\u0000c\u001b[2J'), 'abc[2J');
+    assert.equal(parseName('\u3164Ada\ufe0f\u2800\u{e0041}'), 'Ada');
     for (const unseen of ['\u3164', '\u115f\u1160', '\uffa0', '\u2800', '\u034f', '\u{e0041}'])
-      assert.equal(nameOf(unseen), undefined, escape(unseen));
+      assert.equal(parseName(unseen), undefined, escape(unseen));
     for (const bad of ['', ' ', '\u200b', '...', 'x'.repeat(25), 'x'.repeat(1e6), 7, null, ['Ada']])
-      assert.equal(nameOf(bad), undefined, String(bad).slice(0, 30));
+      assert.equal(parseName(bad), undefined, String(bad).slice(0, 30));
   });
 
   test('a report keeps only fields that this machine knows', () => {
@@ -197,12 +198,13 @@ describe('the seats of a class', () => {
       code: 'const a = 1',
       hand: 1,
     };
-    assert.deepEqual(reportOf(told, subjects), report());
+    assert.deepEqual(parseReport(told, subjects), report());
     const bad = [{ lesson: 'c' }, { state: 'great' }, { failed: 'p' }, { kept: 'p' }].concat(
       /** @type {any} */ ({ lesson: '__proto__' }),
     );
-    for (const one of bad) assert.equal(reportOf({ ...report(), ...one }, subjects), undefined);
-    for (const one of [undefined, null, 'x', []]) assert.equal(reportOf(one, subjects), undefined);
+    for (const one of bad) assert.equal(parseReport({ ...report(), ...one }, subjects), undefined);
+    for (const one of [undefined, null, 'x', []])
+      assert.equal(parseReport(one, subjects), undefined);
   });
 
   test('counts the present learners who have each task, including those in a later lesson', () => {
@@ -222,7 +224,7 @@ describe('the seats of a class', () => {
       },
     });
     clock.ms = AWAY_MS + 1;
-    seats.tell(seat, report({ lesson: 'b', failed: [], kept: ['r'] }));
+    seats.record(seat, report({ lesson: 'b', failed: [], kept: ['r'] }));
     const { here, tasks } = seats.progress();
     assert.deepEqual([here, tasks.a.map(({ count }) => count)], [1, [1, 1]]);
   });
@@ -251,7 +253,7 @@ const ballot = {
 describe('the votes of a class', () => {
   test('each seat has one vote for an open question, which it can change or take back', () => {
     const seats = new Set(['ada', 'bob']);
-    const votes = createVotes((key) => seats.has(key));
+    const votes = new Votes((key) => seats.has(key));
     const name = ballot.name;
     assert.equal(votes.cast('ada', { name, question: 0, option: 0 }), false, 'no vote is open');
     assert.equal(votes.openTo('ada'), null);
@@ -276,7 +278,7 @@ describe('the votes of a class', () => {
   });
 
   test('an invalid vote is refused', () => {
-    const votes = createVotes(() => true);
+    const votes = new Votes(() => true);
     votes.show(ballot);
     const right = { name: ballot.name, question: 0, option: 0 };
     for (const wrong of [
@@ -633,7 +635,7 @@ describe("a learner's machine", () => {
       ...{ say: (/** @type {string} */ words) => void said.push(words) },
       ...options,
     });
-    t.after(line.close);
+    t.after(() => line.close());
     return { line, said };
   }
 
@@ -641,8 +643,8 @@ describe("a learner's machine", () => {
     const board = await serve(t, { awayMs: 1e6 });
     const { line, said } = sit(t, board);
     await shows(board.url, ({ here }) => here === 1);
-    line.tell({ state: 'failed', failed: ['one-port'] });
-    line.tell({ hand: true });
+    line.update({ state: 'failed', failed: ['one-port'] });
+    line.update({ hand: true });
     const told = await shows(board.url, ({ hands }) => hands.length === 1);
     assert.deepEqual(
       told.lessons[0].fails.map((/** @type {any} */ { count }) => count),
@@ -701,7 +703,7 @@ describe("a learner's machine", () => {
     await until('it says so', () => said.length > 1);
     assert.match(said[1], /^You are no longer on the board: The instructor has freed your seat\./);
     assert.deepEqual([line.isSeated(), changes], [false, 2]);
-    line.tell({ hand: true });
+    line.update({ hand: true });
     assert.deepEqual((await shown(board.url)).seats, []);
   });
 

@@ -410,7 +410,7 @@ test('sync explains a quote that it cannot fill in: exit code 2', async () => {
 
 test('sync --starters copies the lessons to the pristine starters', async () => {
   const root = makeRoot();
-  const changed = starter.replace('greet.', 'greet everybody.');
+  const changed = starter.replace('greet.', 'greet all.');
   write(root, { [`lessons/${key}/server.js`]: changed });
   assert.equal((await dispatched(root, ['sync'])).stdout, 'Everything is up to date.\n');
   assert.equal((await dispatched(root, ['sync', '--check', '--starters'])).code, 1);

@@ -9,6 +9,8 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { spawnOurs } from '../lib/common/child.js';
 import { checkLesson } from '../lib/cli/check-lesson.js';
+import { createCheckQueue } from '../lib/cli/check-queue.js';
+import { noPage } from '../lib/cli/learner-page.js';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
 import { dispatched, forkshop, ioOf, keys, makeRoot, read, write } from './fixture-root.js';
 import { limitMs } from './limits.js';
@@ -346,6 +348,20 @@ test('start shows the position, checks each save, restarts on the next save, and
   );
 });
 
+test('the keys of start stay with a lesson that passed once and fails now', async (t) => {
+  const root = makeWorkshop();
+  const queue = createCheckQueue(listLessons(root), ioOf(root), noPage);
+  t.after(queue.stop);
+  const judged = async (/** @type {string} */ word) => {
+    say(root, word);
+    queue.check(listLessons(root)[0]);
+    await new Promise((resolve) => queue.afterwards(async () => resolve(undefined)));
+    return queue.current().key;
+  };
+  assert.equal(await judged('hello'), keys[1]);
+  assert.equal(await judged('bye'), keys[0]);
+});
+
 test('a check also runs on its own: node --test prints promises and numbers', async () => {
   const root = makeWorkshop();
   const file = join(root, 'checks', keys[0], 'check.js');
@@ -377,7 +393,10 @@ test('lesson 2: the timeline is drawn, and its numbers are explained', async () 
   const argv = ['check', 'lesson-2', '--timeline', '--all', '--in', place];
   const { code, stdout } = await forkshop(rootFolder, argv, { FORKSHOP_HOME: join(home, 'state') });
   assert.equal(code, 1, stdout);
-  assert.match(stdout, /Who executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/);
+  assert.match(
+    stdout,
+    /Which process executed requests, and when\n\n {2}one process +\|[ ░▒▓█]+\|\n/,
+  );
   assert.match(stdout, /one process: \d+ requests, busy \d+ % of the time/);
   assert.deepEqual(readdirSync(join(home, 'state')), ['timeline.jsonl']);
 });

@@ -147,6 +147,18 @@ test('a verdict fits in a window of 30 lines of 100 columns, however long its st
   assert.match(told, /Your program printed:\n[^]*Error: it is broken/);
 });
 
+test('an output of one line leaves its room to the story', () => {
+  const why = 'the reason for it is '.repeat(11);
+  const said = (/** @type {string} */ output) => {
+    const promises = [{ ...failure('a'), why, output }];
+    const decided = promises.map((promise) => ({ promise, number: 1, of: 5, task: tasks[0] }));
+    const above = Array(7).fill(decided[0]);
+    return reportOf([], { ...inTask1, promises }, { columns: 80, decided: above });
+  };
+  assert.match(said('one\n'.repeat(4)), /\[\.\.\.\]/);
+  assert.doesNotMatch(said('one\n'), /\[\.\.\.\]/);
+});
+
 test('the advice for an undecided lesson is to check again', () => {
   assert.equal(lastLine([]), 'Check again: npm run check lesson-11');
 });

@@ -12,7 +12,10 @@ import { dispatched, forkshop, makeRoot, keys } from './fixture-root.js';
 test('try without a name shows a menu and runs nothing', async () => {
   const { code, stdout } = await dispatched(rootFolder, ['try', '2']);
   assert.equal(code, 0);
-  assert.match(stdout, /^Experiments of lesson 2: .*\n\n {2}1 {2}who-answers: Who answers/);
+  assert.match(
+    stdout,
+    /^Experiments of lesson 2: .*\n\n {2}1 {2}who-answers: Which processes answer/,
+  );
   assert.match(stdout, /npm run try lesson-2 1, or all of them: npm run try lesson-2 all\n$/);
 });
 

@@ -103,7 +103,7 @@ describe('slides', () => {
     assert.deepEqual(
       steps,
       ['', '1', ''],
-      'first it becomes the solution; at last all of it is in colour',
+      'the first step shows the solution, the last step has all of it in colour',
     );
   });
 
@@ -209,7 +209,7 @@ describe('slides', () => {
     ],
     'no such change': [
       head + slide.replace('text', '```spot mute\nWhat?\n```'),
-      /no answer "mute" that is told as a change/,
+      /no answer "mute" that is described as a change/,
     ],
     'no front matter': [slide, /has no front matter/],
     'no title': [`---\nminutes: 1\n---\n${slide}`, /no title/],
@@ -470,9 +470,14 @@ describe('the server', () => {
       told: () => told,
       follow: (/** @type {() => void} */ tell) => (hear = tell),
       showVote: (/** @type {any} */ ballot) => opened.push(ballot),
+      ...{ address: '192.168.1.20:4020', code: 'K7QM-3XPD' },
     });
     const server = await serveDeck({ root: rootFolder, board });
     t.after(server.close);
+    const sections = (await (await fetch(server.url)).text()).match(/<section .*?<\/section>/gs);
+    const joins = (sections ?? []).map((one) => one.includes('--join 192.168.1.20:4020 K7QM-3XPD'));
+    assert.deepEqual([joins.indexOf(true), joins.lastIndexOf(true)], [0, joins.length - 1]);
+    assert.equal(joins.filter(Boolean).length, 2, 'only the first slide and the last');
     const put = (/** @type {unknown} */ body, headers = { 'x-forkshop-token': server.token }) =>
       fetch(`${server.url}vote`, {
         method: 'PUT',

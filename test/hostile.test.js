@@ -18,8 +18,8 @@ import { Watched, until } from './nothing-left.js';
 import { createSlots } from './slots.js';
 
 const fixtures = join(rootFolder, 'test/fixtures/hostile');
-const AT_ONCE = 3; // most of them mostly wait; more would make the machine too busy to judge missing events
-const REST_MS = 2_000; // a keeper wakes a check sooner that a program has stopped
+const AT_ONCE = 3; // most of these programs wait; more of them would leave the machine too busy to judge missing events
+const REST_MS = 2_000; // a keeper resumes a check that a program has stopped sooner than this
 const TRIES_TO_CATCH = 10; // a running check may be over before we look
 const slots = createSlots(AT_ONCE);
 const concurrency = true; // as many as there are slots for
@@ -68,7 +68,7 @@ const hostile = {
   'kills-parent-sigterm': { says: /killed the process that had started it/ },
   'kills-parent-sigkill': { says: /killed the process that had started it/ },
   'hogs-heap': { says: /forks no worker|MB of memory/ },
-  'hogs-buffers': { says: /took \d+ MB of memory|event loop does not turn/ }, // the second where memory is slow
+  'hogs-buffers': { says: /took \d+ MB of memory|event loop does not turn/ }, // the second on a machine with slow memory
   'prints-json': { says: /forks no worker/ },
   tampers: { says: /forks no worker/ },
   'hides-its-workers': { says: /cannot be observed.*process\.env/ },
@@ -80,17 +80,17 @@ const hostile = {
   'silent-health': { says: /\/health .*no answer within/, lesson: 'lesson-1' },
 };
 
-/** No command is left to print its verdict: it is interrupted, and so is its check. */
+/** Kills the command and the keeper, so no process is left to print a verdict. */
 const KILLS_BOTH = 'kills-both';
 
-/** These take longest: they begin first, so that the others fill the time beside them. */
+/** The slowest programs start first, so that the others run beside them. */
 const LONG = ['blocks-at-top', 'hogs-heap', 'silent-health', 'hogs-buffers', 'blocks-in-request'];
 const inOrder = Object.entries({
   ...Object.fromEntries(LONG.map((name) => [name, hostile[name]])),
   ...hostile,
 });
 
-/** Some that the check of lesson 1, which sends more requests, must survive as well. */
+/** Programs that the check of lesson 1, which sends more requests, must survive as well. */
 const alsoInLesson1 = {
   'exits-with-3': /code 3/,
   'throws-on-request': /ECONNRESET.*the price of this request is unknown/,
@@ -232,7 +232,7 @@ describe('an interrupted check leaves nothing', { concurrency, ...onlyApart }, (
       slots.take(1, async () => {
         const watched = check(t, { place: join(fixtures, KILLS_BOTH) });
         const { signal, stdout } = await watched.over();
-        const wasQuicker = /killed the process that had started it/; // it lost its core between the two
+        const wasQuicker = /killed the process that had started it/; // the program lost its core between the two signals
         assert.ok(signal === 'SIGKILL' || wasQuicker.test(stdout), `${signal} ${stdout}`);
         await watched.startNext();
         await assertNothingLeft(watched);

@@ -11,7 +11,7 @@ const kept = join(root, '.forkshop/test-seconds.json');
 
 /**
  * @typedef {object} Job
- * @property {string} name  the name of what it proves
+ * @property {string} name  what it proves
  * @property {string[]} command
  * @property {string} alone  the command line that runs it by itself
  * @property {NodeJS.ProcessEnv} [env]

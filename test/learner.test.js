@@ -54,17 +54,17 @@ function makeLearner() {
   const measured = [];
   return {
     ...{ asked, predictions, measured },
-    where: () => ({
+    progress: () => ({
       ...{ current: second.key, passed: { [lessons[0].key]: {} }, predictions, measured },
     }),
     check: (/** @type {any} */ lesson) => void asked.push(lesson.key),
-    foretell: (/** @type {string} */ key, /** @type {number} */ value) =>
+    predict: (/** @type {string} */ key, /** @type {number} */ value) =>
       void (predictions[key] = value),
-    before: () => ({}),
-    kept: () => undefined,
-    followKept: () => ({ close() {} }),
-    hinted: () => ({ name: 'Task 1', shown: [], of: 3 }),
-    hint: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
+    earlierVerdicts: () => ({}),
+    lastVerdict: () => undefined,
+    followVerdicts: () => ({ close() {} }),
+    shownHints: () => ({ name: 'Task 1', shown: [], of: 3 }),
+    showHint: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
     ...reach(asked),
   };
 }
@@ -73,7 +73,7 @@ function makeLearner() {
 function reach(/** @type {any[]} */ asked) {
   const note = (/** @type {any} */ value) => (asked.push(value), value);
   return {
-    aside: () => note(true),
+    runIfIdle: () => note(true),
     compare: () => note({ files: [] }),
     changed: () => note([]),
     reset: () => note({ changed: [] }),
@@ -184,8 +184,8 @@ describe('the server of the page', () => {
       assert.equal(status, 200, path);
       return JSON.parse(body).fault;
     };
-    const { aside, compare } = learner;
-    learner.aside = () => false;
+    const { runIfIdle, compare } = learner;
+    learner.runIfIdle = () => false;
     learner.compare = () => {
       throw new UsageError('That cannot be compared.', 'Save it first.');
     };
@@ -193,7 +193,7 @@ describe('the server of the page', () => {
       assert.match(await faultOf('measure'), /^Something else is running/);
       assert.equal(await faultOf('diff'), 'That cannot be compared. Save it first.');
     } finally {
-      Object.assign(learner, { aside, compare });
+      Object.assign(learner, { runIfIdle, compare });
     }
     assert.match(await faultOf('experiments/none-of-this-name'), /none-of-this-name/);
   });
@@ -212,7 +212,7 @@ describe('the server of the page', () => {
       ...{ root: rootFolder, lessons },
       learner: {
         ...makeLearner(),
-        hand: { told: () => hand, turn: (isUp) => void (hand.isUp = isUp), vote },
+        hand: { snapshot: () => hand, set: (isUp) => void (hand.isUp = isUp), vote },
       },
     });
     const post = (/** @type {string} */ place, token = joined.token, about = 'hand') =>
@@ -259,15 +259,15 @@ describe('the server of the page', () => {
   });
 
   test('the last prediction counts, and none after the lesson has passed', async () => {
-    const foretell = (/** @type {string} */ value, key = second.key) =>
+    const predict = (/** @type {string} */ value, key = second.key) =>
       ask(`/lessons/${key}/prediction/${value}`, {
         method: 'POST',
         headers: { 'x-forkshop-token': page.token },
       });
     for (const nonsense of ['0', '-1', 'much', 'NaN', 'Infinity', '1e999'])
-      assert.equal((await foretell(nonsense)).status, 400, nonsense);
-    for (const value of ['3.5', '4']) assert.equal((await foretell(value)).status, 204);
-    assert.equal((await foretell('2', lessons[0].key)).status, 204);
+      assert.equal((await predict(nonsense)).status, 400, nonsense);
+    for (const value of ['3.5', '4']) assert.equal((await predict(value)).status, 204);
+    assert.equal((await predict('2', lessons[0].key)).status, 204);
     assert.deepEqual(learner.predictions, { [second.key]: 4 });
   });
 
@@ -276,6 +276,7 @@ describe('the server of the page', () => {
     const [nothing] = await page1.heard(1);
     assert.deepEqual([nothing.check.isIdle, nothing.newest], [true, null]);
     assert.equal(nothing.check.said, '0 hold, 8 to come');
+    assert.deepEqual(nothing.hints, { name: 'Task 1', shown: [], of: 3 }, 'of the open task');
     await page.begin(second, 'server.js');
     const t = 1_000;
     const events = [
@@ -352,7 +353,13 @@ describe('the last check of each lesson', () => {
     programs: [0],
   });
   const kept = (/** @type {string} */ at, more = {}) => ({
-    ...{ at, verdict: 'failed', isWhole: false, seconds: 2, heldBefore: ['two'] },
+    ...{
+      at,
+      verdict: 'failed',
+      isWhole: false,
+      seconds: 2,
+      before: { one: 'failed', two: 'passed' },
+    },
     promises: [decided('one', 'failed').promise],
     ...more,
   });
@@ -375,6 +382,32 @@ describe('the last check of each lesson', () => {
     assert.equal(state.snapshot('c'), null);
   });
 
+  test('shows the exit of a first process that a signal killed, which it could not report', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    const events = [
+      { t: 1_000, pid: 7, what: 'start', role: 'primary' },
+      { t: 1_300, pid: 8, what: 'exit', code: 0 },
+    ];
+    const fate = { kind: /** @type {const} */ ('ended'), code: null, signal: 'SIGINT' };
+    state.program({ name: 'server.js', program: { events, pid: 7, fate, killedMs: 1_200 } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    const { events: drawn = [] } = state.evidence(Number(state.newest()?.id), 0) ?? {};
+    assert.deepEqual(drawn[1], { t: 1_200, pid: 7, what: 'exit', signal: 'SIGINT' });
+  });
+
+  test('counts programs that were started in the same way, so that their names differ', () => {
+    const state = createCheckState(() => {});
+    state.begin({ ...known('a'), file: 'server.js' });
+    for (const name of ['server.js', 'PORT=1 server.js', 'server.js'])
+      state.program({ name, program: { events: [] } });
+    state.end({ verdict: 'failed', seconds: 1 });
+    assert.deepEqual(
+      state.snapshot('a')?.programs.map((/** @type {any} */ { name }) => name),
+      ['server.js', 'PORT=1 server.js', 'server.js (2)'],
+    );
+  });
+
   test('is the previous one if another lesson was saved during the check', () => {
     const state = createCheckState(() => {});
     state.begin({ ...known('a'), file: 'server.js' });
@@ -389,9 +422,10 @@ describe('the last check of each lesson', () => {
   test('may be from an earlier npm start, or from another terminal', () => {
     const state = createCheckState(() => {});
     const at = ['2026-11-28T10:00:00.000Z', '2026-11-28T11:00:00.000Z'];
-    state.know(known('a'), kept(at[0]));
+    state.fillIn(known('a'), kept(at[0]));
     const first = /** @type {any} */ (state.snapshot('a'));
     assert.deepEqual(verdicts(first), ['one failed', 'two held']);
+    assert.equal(first.promises[0].isAgain, true, 'it shows at once what to try');
     assert.deepEqual(
       [first.at, first.isElsewhere, first.said],
       [at[0], undefined, '1 holds, 1 fails'],
@@ -407,7 +441,7 @@ describe('the last check of each lesson', () => {
     state.begin({ ...known('a'), file: 'server.js' });
     state.adopt(known('a'), kept('2026-11-28T12:00:00.000Z'));
     assert.equal(state.snapshot('a')?.isOver, false, 'what is checked here is newer');
-    state.know(known('b'), undefined, at[0]);
+    state.fillIn(known('b'), undefined, at[0]);
     assert.deepEqual([state.snapshot('b')?.isIdle, state.snapshot('b')?.passedAt], [true, at[0]]);
   });
 });

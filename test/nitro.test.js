@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { buildNitro } from '../lib/tools/nitro.js';
+import { Shortage } from '../lib/observe/shortage.js';
 import { Broken, Undecided } from '../lib/verdict/outcome.js';
 import { read, write } from './fixture-root.js';
 
@@ -22,7 +23,7 @@ const PAGE = 'export default defineEventHandler(() => 1);\n';
  * A learner's folder, and a stand-in for nitropack that leaves the same files as a build.
  * @param {import('node:test').TestContext} t
  */
-function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`) {
+function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${preset}`, said = '') {
   const home = mkdtempSync(join(tmpdir(), 'forkshop nitro ü '));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const place = join(home, 'mine');
@@ -40,7 +41,7 @@ function makePlace(t, fate = { code: 0 }, folderOf = (preset) => `.output/${pres
       [`${folderOf(preset)}/server/index.mjs`]: read(options.cwd, 'routes/index.js'),
     });
     const ended = async () => fate;
-    return { ended, stop: async () => [], output: () => `built in ${options.cwd}/routes` };
+    return { ended, stop: async () => [], output: () => `${said}built in ${options.cwd}/routes` };
   };
   const options = { manifest: join(home, 'nitropack/package.json'), cache: join(home, 'cache') };
   const build = (from = place) => buildNitro(/** @type {any} */ (start), from, options);
@@ -104,6 +105,16 @@ test('an edited route is rebuilt, and so is a program that a route names', async
   edit({ 'server.js': 'second();\n' });
   await build();
   assert.equal(started.length, 6);
+});
+
+test('a build that fails for want of disk space says nothing about the program', async (t) => {
+  const { build } = makePlace(
+    t,
+    { code: 1 },
+    undefined,
+    'ENOSPC: no space left on device, write\n',
+  );
+  await assert.rejects(build, Shortage);
 });
 
 test('a failed build is reported and not cached', async (t) => {

@@ -14,7 +14,7 @@ import { holdersOf } from '../lib/observe/sockets.js';
 import { limitMs } from './limits.js';
 
 const LOOK_EVERY_MS = 40;
-const SETTLED_MS = 500; // it has called exec before that: between fork and exec a process is a copy of its parent
+const SETTLED_MS = 500; // by then a process has called exec: between fork and exec it is a copy of its parent
 const foreign = /^(npm_|FORKSHOP_|NO_COLOR$|FORCE_COLOR$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|PORT$)/;
 
 /**
@@ -74,7 +74,7 @@ export class Watched {
     /** @type {Promise<Ended>} */
     this.end = new Promise((resolve) =>
       child.on('exit', async (code, signal) => {
-        await Promise.race([isClosed, sleep(limitMs(1))]); // leftover processes may hold its output open
+        await Promise.race([isClosed, sleep(limitMs(1), undefined, { ref: false })]); // leftover processes may hold its output open
         resolve((this.ended = { code, signal, ...parts }));
       }),
     );
@@ -102,15 +102,23 @@ export class Watched {
         else if (size > 0 && ageMs({ born }) > SETTLED_MS) this.foreign.add(key);
       }
     }
-    const alive = all.filter(({ pid }) => pids.has(pid));
-    return alive.map(({ pid, ppid, born }) => {
-      const key = `${pid} ${born}`;
-      const known = this.seen.get(key);
-      const one = { pid, ppid, born, command: known?.command ?? '', env: known?.env ?? {} };
-      if (!known || known.env.FORKSHOP_RUN === undefined) Object.assign(one, describe(pid));
-      this.seen.set(key, one);
-      return one;
-    });
+    const alive = new Map(all.filter(({ pid }) => pids.has(pid)).map((one) => [one.pid, one]));
+    return [...alive.values()].map((one) => this.#record(one, alive.get(one.ppid)));
+  }
+
+  /** @param {Process} process @param {Process} [parent] @returns {Seen} */
+  #record({ pid, ppid, born }, parent) {
+    const key = `${pid} ${born}`;
+    const known = this.seen.get(key);
+    const ofParent = parent && this.seen.get(`${parent.pid} ${parent.born}`);
+    const one = { pid, ppid, born, command: '', env: {}, ...known };
+    if (!known || !hasCalledExec(known, ofParent)) {
+      const now = describe(pid);
+      if (now.command) Object.assign(one, now); // an exiting process has lost its command line
+    }
+    one.ppid = ppid;
+    this.seen.set(key, one);
+    return one;
   }
 
   /** The live processes whose command line contains this. @param {string} part */
@@ -175,6 +183,15 @@ export class Watched {
   }
 }
 
+/**
+ * Between fork and exec a process has the command line and the environment of its parent, for longer on a busy machine. A keeper
+ * carries the mark of its home, so the mark alone doesn't tell its programs from copies of it.
+ *
+ * @param {Seen} one @param {Seen} [parent]
+ */
+const hasCalledExec = ({ env, command }, parent) =>
+  env.FORKSHOP_RUN !== undefined && command !== parent?.command;
+
 const textOf = (/** @type {number} */ pid, /** @type {string} */ name) => {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -213,10 +230,10 @@ function lookNow() {
 
 /** How a process was started: its command line and its environment; empty if it has exited. @param {number} pid */
 export function describe(pid) {
+  const command = textOf(pid, 'cmdline').replaceAll('\0', ' '); // first: what exec changes in between is then newer, never older
   const variables = textOf(pid, 'environ')
     .split('\0')
     .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]);
-  const command = textOf(pid, 'cmdline').replaceAll('\0', ' ');
   return { command, env: Object.fromEntries(variables) };
 }
 

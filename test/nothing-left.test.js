@@ -1,7 +1,10 @@
-// Verifies the watcher of the other tests: a port that stays open is reported, unless a concurrent check has taken it since.
+// Verifies the watcher of the other tests: a port that stays open is reported, unless a concurrent check has taken it since; a
+// process that was first seen before its exec is known by its own command afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { reservePort } from '../lib/observe/ports.js';
 import { Watched, until } from './nothing-left.js';
@@ -46,5 +49,24 @@ test('a port that another check has taken since is not ours', onLinux, async () 
     other.cleanUp();
     await other.end;
     watched.cleanUp();
+  }
+});
+
+test('a process first seen between fork and exec gets its own command', onLinux, async () => {
+  const forkThenExec =
+    'mkfifo "$TMPDIR/go"; (read go < "$TMPDIR/go"; FORKSHOP_RUN=home/1 exec sleep 60) & wait';
+  const watched = new Watched(['sh', '-c', forkThenExec], { FORKSHOP_RUN: 'home' });
+  try {
+    const commands = () => watched.look().map(({ command }) => command.split(' ')[0]);
+    await until('it has forked', () => commands().join() === 'sh,sh');
+    writeFileSync(join(watched.temporary, 'go'), '\n');
+    await until('it has called exec', () => commands().join() === 'sh,sleep');
+    assert.deepEqual(
+      watched.look().map(({ env }) => env.FORKSHOP_RUN),
+      ['home', 'home/1'],
+    );
+  } finally {
+    watched.cleanUp();
+    await watched.end;
   }
 });

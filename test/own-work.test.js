@@ -19,7 +19,7 @@ import { until } from './nothing-left.js';
 const PID = 7;
 
 /**
- * A process that answers one request for /, which takes `ms`: for parts of that its thread computed and waited for a core.
+ * A process that answers one request for / in `ms`, of which its thread computed for one part and waited for a core for another.
  * @param {{ ms: number, computedMs: number, queuedMs?: number }} how
  */
 function recorded({ ms, computedMs, queuedMs = 0 }) {

@@ -65,7 +65,7 @@ async function begin(t) {
     FORKSHOP_HOME: join(root, '.forkshop'),
   });
   t.after(async () => {
-    if (!watched.ended) process.kill(watched.pid, 'SIGINT'); // as one leaves it
+    if (!watched.ended) process.kill(watched.pid, 'SIGINT'); // as a learner stops it
     await watched.over().finally(() => watched.cleanUp());
   });
   const url = String(
@@ -140,7 +140,7 @@ describe('from the page', () => {
   test('one action runs at a time; a request or a save stops it, and it leaves nothing', async (t) => {
     const { root, post, page, watched, lesson } = await begin(t);
     const runs = () => watched.running('endless.js').length > 0;
-    const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // busy until it is
+    const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // refused as busy until it runs
     await until('it runs', starts, limitMs(15));
     const second = await post(`${lesson}/experiments/hello`);
     assert.equal(second.status, 200);
@@ -168,7 +168,7 @@ describe('from the page', () => {
   test('an action of the page ends with the last page', async (t) => {
     const { post, page, watched, lesson } = await begin(t);
     const runs = () => watched.running('endless.js').length > 0;
-    const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // busy until it is
+    const starts = async () => runs() || void (await post(`${lesson}/experiments/endless`)); // refused as busy until it runs
     await until('it runs', starts, limitMs(15));
     page.close();
     await until('it is gone', () => !runs(), limitMs(20));
@@ -239,8 +239,11 @@ describe('from the page', () => {
     const { root, url, post, page, lesson } = await begin(t);
     write(root, { '.forkshop': 'a file, where a folder should be\n' });
     assert.equal((await post(`${lesson}/prediction/3`)).status, 204);
-    await until('it is shown', () => page.heard.last.unkept);
-    assert.match(page.heard.last.unkept, /\.forkshop should be a folder\. Remove it, or rename it/);
+    await until('it is shown', () => page.heard.last.saveError);
+    assert.match(
+      page.heard.last.saveError,
+      /\.forkshop should be a folder\. Remove it, or rename it/,
+    );
     write(root, { [`${lesson}/server.js`]: 'mine();\n' });
     const refused = await post(`${lesson}/reset`);
     assert.match((await refused.json()).fault, /^It was refused: ENOTDIR/);

@@ -112,6 +112,20 @@ describe('traps', () => {
     },
   );
 
+  test('the time at which a signal killed the first process is kept, unless stop() sent it', async (t) => {
+    const runner = open(t);
+    const entry = write('stays.mjs', 'setInterval(() => {}, 1_000);');
+    const killed = await runner.start({ entry });
+    await until('it runs', () => killed.pid && killed.events.length > 0);
+    killed.interrupt();
+    assert.equal((await fate(killed)).signal, 'SIGINT');
+    assert.ok(Number(killed.killedMs) > killed.events[0].t);
+    const stopped = await runner.start({ entry });
+    await until('it runs', () => stopped.pid && stopped.events.length > 0);
+    await stopped.stop();
+    assert.equal(stopped.killedMs, undefined);
+  });
+
   test("trap 2: a program's exit is noticed although a child holds its output open", async (t) => {
     const program = await start(
       t,
@@ -182,7 +196,7 @@ describe('traps', () => {
     assert.deepEqual({ kind, of }, { kind: 'excess', of: 'timeline' });
     assert.ok(Number(amount) >= timeline.MOST_BYTES);
     assert.ok(program.events.length < timeline.MOST_BYTES / 1000, 'the rest is not read');
-    assert.deepEqual(await program.gone(10_000), []);
+    assert.deepEqual(await program.survivorsAfter(10_000), []);
   });
 
   test('trap 5: a pipe in place of the timeline blocks nothing', onPosix, async (t) => {
@@ -946,9 +960,9 @@ describe('the client', () => {
     const timeoutMs = limitMs(0.1); // the first part must have arrived before that
     const { error } = await get(`${url}/half`, { timeoutMs });
     assert.match(String(error), /^only a part of the answer within [\d.]+ s$/);
-    const nobody = await get(`http://127.0.0.1:${await reservePort()}`);
-    assert.equal(nobody.error, 'ECONNREFUSED');
-    assert.equal(nobody.status, undefined);
+    const refused = await get(`http://127.0.0.1:${await reservePort()}`);
+    assert.equal(refused.error, 'ECONNREFUSED');
+    assert.equal(refused.status, undefined);
   });
 
   test('waits less long for a server that has not answered before', async (t) => {

@@ -113,7 +113,8 @@ describe('spot', { concurrency: true }, () => {
     const command = `exec "${process.execPath}" "${main}" spot 2 < "${home}/typed"`;
     const watched = new Watched(['sh', '-c', command], { FORKSHOP_HOME: home });
     t.after(() => watched.cleanUp());
-    await until('a program runs', () => watched.programs().length > 0);
+    // Some answers fail within 100 ms of their start, so waiting for a program could be too late.
+    await until('the keeper runs', () => watched.running('keeper.js').length > 0);
     process.kill(watched.pid, 'SIGINT');
     const { code, stdout } = await watched.end;
     assert.equal(code, 130);

@@ -96,16 +96,16 @@ test('a chart draws every row to the scale of the greatest, with its number', ()
     { name: 'b', value: 2.5 },
     { name: 'none', value: 0 },
   ];
-  const chart = { name: 'shares', label: 'who got how many', unit: 'connections', rows };
+  const chart = { name: 'shares', label: 'connections by process', unit: 'connections', rows };
   assert.deepEqual(chartLines({ ...chart, note: 'see?' }, plain), [
-    '  who got how many',
+    '  connections by process',
     `    worker 1    10 connections  ${'█'.repeat(32)}`,
     `    b         2.50 connections  ${'█'.repeat(8)}`,
     '    none         0 connections',
     '    see?',
   ]);
   const nothing = chartLines({ ...chart, rows: [{ name: 'a', value: 0 }] }, plain);
-  assert.deepEqual(nothing, ['  who got how many', '    a  0 connections']);
+  assert.deepEqual(nothing, ['  connections by process', '    a  0 connections']);
 });
 
 test('a measurement shows its interval, its ceiling, the formula, the last time and the prediction', () => {

@@ -29,7 +29,7 @@ export function evidencePage({ articles, ...evidence }) {
   const measured = evidence.results.filter(({ obstacle }) => !obstacle);
   return [
     ...head(evidence),
-    ...who(evidence),
+    ...peers(evidence),
     ...throughput(measured, evidence),
     ...memory(measured),
     ...kills(measured, evidence),
@@ -61,7 +61,7 @@ function head({ command, date, minutes, conditions, memoryGb, disturbance }) {
 }
 
 /** @param {Evidence} evidence */
-const who = ({ results, amounts }) => [
+const peers = ({ results, amounts }) => [
   `## The peers`,
   '',
   `Each with ${amounts.workers} serving processes (N).`,

@@ -128,7 +128,7 @@ function demandNothingBetween(program, requests, expected) {
   });
 }
 
-/** Its duration decides. */
+/** Evidence for a request that was too short or too long: the page marks its whole duration. */
 const shownOf = (program) => (request, says) => ({
   program,
   moments: [momentOf(request, says)],

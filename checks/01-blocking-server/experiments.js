@@ -29,7 +29,7 @@ export default [
           `waiting: answered after ${waits.times}; at most ${waits.depth} in flight at once`,
         ],
         because:
-          'A handler that blocks keeps the only thread until it returns, so the next one cannot even begin. One that awaits gives the thread back.',
+          'A handler that blocks keeps the only thread until it returns, so the next handler cannot even begin. A handler that awaits gives the thread back.',
         asExpected: blocks.depth === 1 && waits.depth === 3,
       };
     },
@@ -76,7 +76,7 @@ export default [
           `connections that stay open: ${words(lucky)}`,
         ],
         because:
-          "With new connections all clients queue, and the product is the thirty clients. On connections that stay open a few are served again and again; those that starve are missing from the mean. When the product isn't the number of clients, some were not counted.",
+          "With new connections all clients queue, and the product is the thirty clients. On connections that stay open a few are served again and again, and starved clients are missing from the mean. If the product isn't the number of clients, some clients weren't counted.",
         asExpected: fair.inSystem > 21 && fair.inSystem < 36,
       };
     },
@@ -101,7 +101,7 @@ export default [
   },
 ];
 
-/** Thirty clients for two seconds, of which the first half second, while the queue fills, does not count. */
+/** Thirty clients for two seconds; the first half second, in which the queue fills, does not count. */
 async function flow(generator, { url }, { isFresh }) {
   const options = { url: `${url}/`, connections: 30, durationMs: 2_000, isFresh };
   const { startMs, answers } = await generator.fire(options);

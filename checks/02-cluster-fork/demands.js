@@ -397,7 +397,7 @@ function demandRefused(one, setting) {
   demand(!mistake, {
     ...story,
     got: `${setting}: it exited because of another error, "${mistake}", which is no refusal.`,
-    why: 'Node.js exits with code 1 after any error. A person who reads it learns nothing of the variable.',
+    why: 'Node.js exits with code 1 after any error. That says nothing about the variable.',
     try: 'look at the line that the error names',
   });
 }

@@ -8,7 +8,7 @@ const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } }
 export default [
   {
     name: 'who-answers',
-    title: 'Who answers eight requests',
+    title: 'Which processes answer eight requests',
     question:
       'Four workers, eight requests at once, each on its own connection. How many does each worker get, and the primary?',
     async run({ launch }) {
@@ -102,7 +102,7 @@ export default [
     name: 'port-taken',
     title: 'Two clusters on one port',
     question:
-      'A second cluster is started on the same port. Who fails, the primary or the workers? With which code does the primary exit?',
+      'A second cluster is started on the same port. What fails, the primary or the workers? With which code does the primary exit?',
     async run({ launch }) {
       const first = await launch(solution, withWorkers(1));
       await first.ready(1);

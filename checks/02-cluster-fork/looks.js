@@ -17,7 +17,7 @@ export const CORES = cpus().length === 3 ? 2 : 3; // simulated: a different numb
 export const TWELVE = 12; // two digits, and more than most machines have cores
 const NONSENSE = ['abc', '0', '2.5', '4abc', '', '100'];
 const ROUNDS = 6; // of requests, so that each worker gets several
-const PRETENCE_MS = 500; // afterwards a program waits for something that only real workers do
+const PRETENCE_MS = 500; // a program that is still waiting then needs real workers
 const TURNS = 2; // of the primary's event loop, in which it would fork one too many
 
 /** Starts four workers, and waits until all listen or the program is at rest. */

@@ -38,8 +38,8 @@ function listenersIn(program) {
   return eventsOf(program.events, 'listening').filter(({ pid }) => workers.includes(pid)).length;
 }
 
-/** Who accepts the connections of a program: it is asked once. */
-async function whoAccepts(program) {
+/** Which process accepts a program's connections; asks once. */
+async function acceptorOf(program) {
   await get(`${program.url}/`);
   await program.drained();
   const { how } = eventsOf(program.events, 'connection').at(-1) ?? {};
@@ -98,16 +98,19 @@ export default [
     name: 'too-late',
     title: 'The policy, set one line too late',
     question:
-      'small/too-late.js forks, and sets cluster.schedulingPolicy to none in the next line. What does it read back as, and who accepts?',
+      'small/too-late.js forks, and sets cluster.schedulingPolicy to none in the next line. What does it read back as, and which process accepts?',
     async run(lab) {
       const program = await startSmall(lab, 'too-late');
-      const who = await whoAccepts(program);
+      const acceptor = await acceptorOf(program);
       const isNone = program.output().includes('reads back as none');
       return {
-        observed: [...program.output().trim().split('\n'), `seen from outside: ${who} accepts`],
+        observed: [
+          ...program.output().trim().split('\n'),
+          `seen from outside: ${acceptor} accepts`,
+        ],
         because:
           'The first fork() copies the policy; after that nothing reads the property, and no error says so.',
-        asExpected: isNone && who === 'the primary',
+        asExpected: isNone && acceptor === 'the primary',
       };
     },
   },
@@ -115,24 +118,24 @@ export default [
     name: 'typo',
     title: 'NODE_CLUSTER_SCHED_POLICY=NONE',
     question:
-      'small/tiny.js leaves the policy to Node.js. What does it do with NODE_CLUSTER_SCHED_POLICY set to none, to NONE and to nonne: who accepts?',
+      'small/tiny.js leaves the policy to Node.js. What does it do with NODE_CLUSTER_SCHED_POLICY set to none, to NONE and to nonne: which process accepts?',
     async run(lab) {
       const seen = [];
       for (const value of ['none', 'NONE', 'nonne']) {
         const program = await startSmall(lab, 'tiny', value);
-        seen.push({ value, who: await whoAccepts(program), said: program.output() });
+        seen.push({ value, acceptor: await acceptorOf(program), said: program.output() });
       }
       const isWindows = process.platform === 'win32'; // none is the default there
       return {
         observed: seen.map(
-          ({ value, who, said }) =>
-            `${value}: ${who} accepts; it printed ${said === '' ? 'nothing' : `"${said.trim()}"`}`,
+          ({ value, acceptor, said }) =>
+            `${value}: ${acceptor} accepts; it printed ${said === '' ? 'nothing' : `"${said.trim()}"`}`,
         ),
         because:
           'Node.js knows rr and none, in lower case. Anything else is silently treated as not set.',
         asExpected:
           isWindows ||
-          (seen.map(({ who }) => who).join() === 'a worker,the primary,the primary' &&
+          (seen.map(({ acceptor }) => acceptor).join() === 'a worker,the primary,the primary' &&
             seen.every(({ said }) => said === '')),
       };
     },
@@ -157,7 +160,7 @@ export default [
           ...rushes.map((shares) => `160 at once: ${shares.join(', ')}`),
         ],
         because:
-          'The primary gives a worker its next connection when it has confirmed the last one. A worker that confirms sooner gets more: in a rush, "in turn" means the next one that is free. How uneven that is differs each time; it may be nearly even.',
+          'The primary gives a worker its next connection when it has confirmed the last one. A worker that confirms sooner gets more: in a rush, "in turn" means the next free worker. How uneven that is differs each time; it may be nearly even.',
         asExpected: isEven(sharesOf(calm)) && !rushes.every(isEven),
       };
     },
@@ -192,7 +195,7 @@ export default [
     name: 'blocked-primary',
     title: 'The primary blocks for a second',
     question:
-      'small/busy-primary.js: the primary blocks. How long does a new client wait under rr, and under none? And one that is already connected?',
+      'small/busy-primary.js: the primary blocks. How long does a new client wait under rr, and under none? And a client that is already connected?',
     async run(lab) {
       const seen = {};
       for (const policy of ['rr', 'none']) {
@@ -252,7 +255,7 @@ export default [
         const sumOf = () => held() + acceptQueueOf(program.port);
         const noneIsServed = () => requestsOf(program.events, '/').length === 0;
         while (noneIsServed() && sumOf() < 40) await pause(5);
-        // The primary may still be at accepting them, and sleeps when it has.
+        // The primary sleeps once it has accepted them all.
         while (noneIsServed() && !isAsleep(program.pid)) await pause(5);
         seen[policy] = { primary: held(), kernel: acceptQueueOf(program.port) };
         await Promise.all([rest, ...blocks]);
@@ -274,7 +277,7 @@ export default [
   },
 ];
 
-/** Whether a process waits for something to do, see proc(5). */
+/** Is a process idle? See proc(5). */
 function isAsleep(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('S');
@@ -286,7 +289,7 @@ function socketsOf(pid) {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('socket:');
     } catch {
-      return false; // closed meanwhile
+      return false; // it has been closed
     }
   }).length;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../lib/check/checking.js';
 import { CHILDREN, CROWD, areEqualTurns, childrenOf, socketsOpened } from './looks.js';
 
-const MARKED = 3; // moments of a kind in the X-ray
+const MARKED = 3; // moments of a kind in the X-ray, at most
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
@@ -18,12 +18,12 @@ const firstShown = (seen, says) => seen.slice(0, MARKED).map((one) => momentOf(o
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
 
 /** If the program is at rest, what is missing stays missing; otherwise it may only be late. */
-const demandUnless = (isFinal) => (isFinal ? demand : demandInTime);
+const demandAtOnceIf = (isFinal) => (isFinal ? demand : demandInTime);
 
 const NOT_OPEN = {
   connections: {
     why: 'It opens when all children have said that they are ready: has each said so, and has the parent heard it? Task 1 alone opens nothing.',
-    try: 'task 2; if it is there, look at how a child says that it is ready, and who hears it',
+    try: 'task 2; if it is there, look at how a child says that it is ready, and where the parent hears it',
   },
   listener: {
     why: 'Task 3 has not been started, or the server is closed before it is open, which takes a moment.',
@@ -35,8 +35,8 @@ const NOT_OPEN = {
 export function rethrowWithHint(error, program, give) {
   const { events, fate } = program;
   const { length } = childrenOf(program);
-  const heirs = new Set(eventsOf(events, 'listening').map(({ pid }) => pid));
-  if (error.story && !fate && length > 0 && heirs.size === 0) {
+  const isOpen = eventsOf(events, 'listening').length > 0;
+  if (error.story && !fate && length > 0 && !isOpen) {
     const got = `With --give ${give} it started ${length} children, and its port is not open.`;
     const why = describeCrash(events);
     Object.assign(error.story, { got, ...(why ? { why, try: undefined } : NOT_OPEN[give]) });
@@ -58,8 +58,8 @@ export function demandByHand(program) {
     shows: { program, moments: firstShown(forks, 'cluster.fork()') },
   });
   const crash = describeCrash(events);
-  const isLost = `${crash}\n${program.output()}`.includes('Cannot find module');
-  demand(!isLost, {
+  const isFileMissing = `${crash}\n${program.output()}`.includes('Cannot find module');
+  demand(!isFileMissing, {
     ...story,
     got: 'A child found no file to run.',
     why: 'A path is looked up from the folder in which you start the program, not from the file that forks.',
@@ -75,7 +75,7 @@ export function demandByHand(program) {
     shows: { program, moments: [crashIn(program), ...firstShown(shown, says)] },
   };
   demand(begun.length <= CHILDREN, wrong);
-  demandUnless(crash || program.fate || eventsOf(events, 'listening').length > 0)(
+  demandAtOnceIf(crash || program.fate || eventsOf(events, 'listening').length > 0)(
     begun.length === CHILDREN,
     wrong,
   );
@@ -96,13 +96,13 @@ export function demandOneOpener(program) {
 }
 
 export function demandDealt(program, crowd, turns) {
-  const parents = crowd.requests.filter(({ pid }) => pid === program.pid);
-  demand(parents.length === 0, {
+  const byParent = crowd.requests.filter(({ pid }) => pid === program.pid);
+  demand(byParent.length === 0, {
     expected: 'The children execute all requests; the parent only deals.',
-    got: `The parent executed ${parents.length} of ${CROWD} requests.`,
+    got: `The parent executed ${byParent.length} of ${CROWD} requests.`,
     why: 'It has an http server, which reads the requests itself. While the parent works it deals to no child, however idle they are.',
-    try: 'look at which kind of server the parent has, and who reads from its connections',
-    shows: { program, moments: firstShown(parents, 'a request, in the parent') },
+    try: 'look at which kind of server the parent has, and which process reads from its connections',
+    shows: { program, moments: firstShown(byParent, 'a request, in the parent') },
   });
   demandAnswered(program, crowd, {
     taken: {
@@ -117,10 +117,10 @@ export function demandDealt(program, crowd, turns) {
   const children = [...new Set(turns)];
   const numbers = turns.map((pid) => children.indexOf(pid) + 1).join(' ');
   const isOneTwice = turns.some((pid, index) => index > 0 && pid === turns[index - 1]); // lateness can't cause that
-  demandUnless(isOneTwice)(areEqualTurns(turns), {
+  demandAtOnceIf(isOneTwice)(areEqualTurns(turns), {
     expected: 'Clients that come one after the other: 1 2 3 4, 1 2 3 4.',
     got: `They went to child ${numbers}.`,
-    why: 'Dealt in turn, every child gets the same share of the connections.',
+    why: 'When connections are dealt in turn, every child gets the same share of them.',
     try: 'look at how the next child is chosen: when does its turn end?',
     shows: { program, moments: [] },
   });
@@ -132,7 +132,7 @@ function demandAnswered(program, { lost, isFinal }, { taken, left }) {
   const theirs = eventsOf(program.events, 'connection').filter(({ client }) => clients.has(client));
   const came = theirs.filter(({ pid }) => pid !== program.pid);
   const crash = describeCrash(program.events);
-  demandUnless(isFinal || crash)(lost.length === 0, {
+  demandAtOnceIf(isFinal || crash)(lost.length === 0, {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none. ${came.length} of their connections reached a server in a child.`,
     ...(came.length > 0 ? taken : left),
@@ -160,7 +160,7 @@ export function demandShared(program, crowd) {
     shows: { program, moments: [crashIn(program), ...firstShown(opened, 'opens a port')] },
   };
   demand(opened.length === 1, story);
-  demandUnless(crowd.isFinal)(heirs.length === children.length, story);
+  demandAtOnceIf(crowd.isFinal)(heirs.length === children.length, story);
   const kept = eventsOf(events, 'connection').filter(({ pid }) => pid === program.pid);
   demand(kept.length === 0 && !crowd.holders.some(({ pid }) => pid === program.pid), {
     expected: 'Once the children have the listener the parent accepts nothing.',
@@ -180,6 +180,7 @@ const NONE_LISTENS = {
   why: 'The message came without the server (it was not sent along, or was closed before that), or the child does not listen with it.',
   try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
 };
+/** By the number of sockets that were opened with listen(port). */
 const SOME_LISTEN = [
   {
     why: 'It was sent before it was open: listen() returns at once, and its callback says when it is done.',
@@ -203,7 +204,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
     shows: { program, moments: endShown(program, ended) },
   };
   demand(ended.length === 0, story);
-  demandUnless(isFinal)(lost.length === 0, story);
+  demandAtOnceIf(isFinal)(lost.length === 0, story);
 }
 
 /** Crashes, or else exits. */
@@ -223,25 +224,25 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });
-  demandUnless(later.isFinal)(later.lost.length === 0, {
+  demandAtOnceIf(later.isFinal)(later.lost.length === 0, {
     expected,
     got: `${later.lost.length} of the next clients got no answer.`,
     why: 'The parent knows by then that the child is dead, and still gives it its share.',
     try: 'look at how a child that has exited leaves the list of children that get connections',
     shows,
   });
-  demandUnless(isFinal)(!isWaiting, {
+  demandAtOnceIf(isFinal)(!isWaiting, {
     expected,
     got: 'A client that connected at that moment is never answered. Later ones are.',
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
-    try: 'look at what happens to a connection when sending it fails: who has it then?',
+    try: 'look at what happens to a connection when sending it fails: which process has it then?',
     shows,
   });
 }
 
 export function demandNoOrphans(program, { orphans, isFinal }) {
   const starts = eventsOf(program.events, 'start').filter(({ pid }) => orphans.includes(pid));
-  demandUnless(isFinal)(orphans.length === 0, {
+  demandAtOnceIf(isFinal)(orphans.length === 0, {
     expected: 'The parent is killed (kill -9), and its children exit.',
     got: `${orphans.length} of its children are still there three seconds later, and hold the port.`,
     why: "The channel closes, and 'disconnect' comes in each child. A child that does nothing then lives on, alone.",

@@ -14,7 +14,7 @@ const env = { NODE_CLUSTER_WORKERS: '4' };
 const PATIENCE_MS = 1_500;
 const END_MS = 6_000;
 
-/** Four children of a program of this lesson, when all is calm. */
+/** Starts a program of this lesson with four children, and waits until it is at rest. */
 async function start({ launch }, file, give) {
   const program = await launch(file, { env, args: ['--give', give] });
   await program.ready(give === 'listener' ? 5 : 1);
@@ -22,7 +22,7 @@ async function start({ launch }, file, give) {
   return program;
 }
 
-/** How many of 60 clients that come at once get an answer. */
+/** How many of 60 simultaneous clients get an answer. */
 async function countAnswered({ url }) {
   const visits = Array.from({ length: 60 }, () => get(`${url}/pid`, { timeoutMs: PATIENCE_MS }));
   return (await Promise.all(visits)).filter(({ error }) => !error).length;
@@ -35,7 +35,7 @@ async function outputOf({ launch }, name, options) {
   return program.output().trim().split('\n');
 }
 
-const whoServed = (program, requests) =>
+const servedByEach = (program, requests) =>
   [...groupBy(requests, ({ pid }) => pid)].map(
     ([pid, some]) => `${pid === program.pid ? 'the parent' : `child ${pid}`}: ${some.length}`,
   );
@@ -56,7 +56,7 @@ export default [
       return {
         observed: [`with pauseOnConnect: ${kept} of 60`, `without: ${left} of 60`],
         because:
-          "A server that isn't told otherwise reads at once, in the parent. The request is there before the socket is on its way, so the child gets a connection on which nothing more arrives. (On a busy machine the request can come after the socket has left, and nothing is lost: run it again.)",
+          'Without that option a server reads at once, in the parent. The request arrives before the socket is on its way, so the child gets a connection on which nothing more arrives. (On a busy machine the request can come after the socket has left, and nothing is lost: run it again.)',
         asExpected: kept === 60 && left < 60,
       };
     },
@@ -76,7 +76,7 @@ export default [
         observed: [
           holders
             ? `${holders.length} processes hold the listening socket`
-            : 'Linux would show who holds the socket',
+            : 'Linux would show which processes hold the socket',
           `answered: ${answered} of 60`,
           `accepted by the parent, which serves nothing: ${swallowed}`,
         ],
@@ -88,7 +88,7 @@ export default [
   },
   {
     name: 'first-come',
-    title: 'Who serves a crowd',
+    title: 'Which children serve a crowd',
     question:
       '60 clients for / at once. How many does each child get if the parent deals, and how many if they accept clients themselves?',
     async run(lab) {
@@ -96,7 +96,7 @@ export default [
       for (const give of ['connections', 'listener']) {
         const program = await start(lab, solution, give);
         const { requests } = await askAtOnce(program, '/', 60);
-        shares.push({ give, counts: whoServed(program, requests), requests });
+        shares.push({ give, counts: servedByEach(program, requests), requests });
       }
       const most = ({ requests }) =>
         Math.max(...[...groupBy(requests, ({ pid }) => pid).values()].map((some) => some.length));
@@ -110,7 +110,7 @@ export default [
   },
   {
     name: 'who-holds-the-port',
-    title: 'Who holds the listening socket',
+    title: 'Which processes hold the listening socket',
     question:
       'Which processes hold the listening socket in our two ways, and under cluster with its two policies? Is it the same socket?',
     async run(lab) {
@@ -130,19 +130,19 @@ export default [
         const sockets = new Set(holders?.map(({ inode }) => inode)).size;
         return {
           way,
-          who: `${isParent ? 'parent' : 'no parent'}, ${(holders?.length ?? 0) - Number(isParent)} children`,
+          owners: `${isParent ? 'parent' : 'no parent'}, ${(holders?.length ?? 0) - Number(isParent)} children`,
           sockets,
         };
       });
       if (process.platform !== 'linux')
         return { observed: 'Only Linux shows that.', because: 'It is in /proc.', asExpected: true };
       return {
-        observed: found.map(({ way, who, sockets }) => `${way}: ${who}; sockets: ${sockets}`),
+        observed: found.map(({ way, owners, sockets }) => `${way}: ${owners}; sockets: ${sockets}`),
         because:
           'There is always one socket. A parent that deals keeps it; a parent that shares sends it to all. cluster does the first under rr and the second under none.',
         asExpected:
           found.every(({ sockets }) => sockets === 1) &&
-          found.map(({ who }) => who).join('; ') ===
+          found.map(({ owners }) => owners).join('; ') ===
             'parent, 0 children; no parent, 4 children; parent, 0 children; parent, 4 children',
       };
     },

@@ -29,10 +29,10 @@ export const FEW = 2; // children, if their number doesn't matter
 export const CROWD = 60;
 const ROUNDS = 3; // equal rounds by chance are improbable
 const TRIES = 3; // on a busy machine a child may confirm too late and miss its turn
-const HELD_MS = 2_000; // the longest that processes are frozen
+const WAIT_MS = 2_000; // the longest wait for an event, also while processes are frozen
 const PATIENCE_MS = 30_000; // of a client: the program is at rest long before
 const READ_MS = 50; // for our own event loop to read the answers
-const LEFT_MS = 3_000; // a child exits within milliseconds after its channel has closed
+const GONE_MS = 3_000; // a child exits within milliseconds after its channel has closed
 const ORPHAN_TURNS = 50; // of an event loop, a second: long enough to notice
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const LIMITS = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
@@ -40,7 +40,10 @@ const CLUSTER = fileURLToPath(
   new URL('../../solutions/02-cluster-fork/server.js', import.meta.url),
 );
 
-/** Starts the program, and waits until its port is open or it is at rest. */
+/**
+ * Starts the program, and waits until its port is open, in each process that listens, or it is at rest.
+ * @param {any} lesson @param {number} children @param {'' | 'connections' | 'listener'} [give]  '': without the flag --give
+ */
 export async function launchParent({ launch }, children, give = '') {
   const args = give ? ['--give', give] : [];
   const env = { NODE_CLUSTER_WORKERS: String(children) };
@@ -59,17 +62,17 @@ export const socketsOpened = ({ events }) =>
 
 /** Clients that all ask at once; and which sockets listen on the port, if the system can say. */
 export async function sendCrowd(program) {
-  return { ...(await askAll(program, CROWD)), holders: listeningSockets(program) ?? [] };
+  return { ...(await askForPids(program, CROWD)), holders: listeningSockets(program) ?? [] };
 }
 
 /** A crowd while the children are frozen: a parent that reads from its connections then has all requests. */
 export const sendCrowdWhileFrozen = (program) =>
-  askAll(program, CROWD, () =>
+  askForPids(program, CROWD, () =>
     whileFrozen(program, childrenOf(program), async () => {
       const sinceMs = nowMs();
-      const met = () => eventsOf(program.events, 'connection').filter(({ t }) => t > sinceMs);
-      await program.until(() => met().length >= CROWD, HELD_MS);
-      await program.until(hasTurned(program), HELD_MS);
+      const accepted = () => eventsOf(program.events, 'connection').filter(({ t }) => t > sinceMs);
+      await program.until(() => accepted().length >= CROWD, WAIT_MS);
+      await program.until(turnedFromNow(program), WAIT_MS);
     }),
   );
 
@@ -81,7 +84,7 @@ export const askInRounds = (program) =>
 async function askInTurn(program, count) {
   const pids = [];
   while (pids.length < count) {
-    const { requests } = await askAll(program, 1);
+    const { requests } = await askForPids(program, 1);
     pids.push(requests.at(-1)?.pid);
     if (requests.length === 0) break; // no child has served it
   }
@@ -97,19 +100,19 @@ export const areEqualTurns = (pids) =>
 
 /**
  * Requests /pid from many clients at once.
- * @returns {Promise<{ answers: any[], lost: any[], requests: any[], isFinal: boolean }>}  lost: unanswered; isFinal: the program
- *   is at rest, so they stay unanswered
+ * @returns {Promise<{ lost: any[], requests: any[], isFinal: boolean }>}  lost: unanswered; requests: what the processes recorded;
+ *   isFinal: the program is at rest, so what is lost stays unanswered
  */
-async function askAll(program, times, afterwards = async () => {}) {
+async function askForPids(program, clients, meanwhile = async () => {}) {
   const first = program.events.length;
   const agent = new Agent();
-  let waiting = times;
+  let waiting = clients;
   const options = { agent, timeoutMs: PATIENCE_MS };
   const ask = () => get(`${program.url}/pid`, options).finally(() => (waiting -= 1));
-  const asked = Promise.all(Array.from({ length: times }, ask));
+  const asked = Promise.all(Array.from({ length: clients }, ask));
   let isFinal = true;
   try {
-    await afterwards();
+    await meanwhile();
     const sinceMs = nowMs();
     if (!(await untilAtRest(program, () => waiting === 0))) {
       isFinal = isAtRest(program, { sinceMs });
@@ -122,14 +125,14 @@ async function askAll(program, times, afterwards = async () => {}) {
   const seen = () => requestsOf(program.events.slice(first), '/pid');
   const answered = () => seen().filter(({ endMs }) => endMs);
   const good = answers.filter(({ error }) => !error).length;
-  await program.until(() => answered().length >= good, HELD_MS);
+  await program.until(() => answered().length >= good, WAIT_MS);
   const served = new Set(answered().map(({ client }) => client));
   const lost = answers.filter(({ error, client }) => error && !served.has(client ?? null));
-  return { answers, lost, requests: seen(), isFinal };
+  return { lost, requests: seen(), isFinal };
 }
 
-/** The parent's event loop has turned, so it has handled what had arrived. */
-function hasTurned(program) {
+/** A condition to wait for: the parent's event loop has turned from now on, so it has handled what had arrived. */
+function turnedFromNow(program) {
   const sinceMs = nowMs();
   return (events) => haveTurned(events, [program.pid], 2, sinceMs);
 }
@@ -154,12 +157,12 @@ export async function sendGoneClients(program) {
   await whileFrozen(program, children, async () => {
     const clients = await connectAll(program, 3 * FEW);
     const ports = new Set(clients.map(({ localPort }) => localPort));
-    const met = (events) =>
+    const accepted = (events) =>
       eventsOf(events, 'connection').filter(({ client }) => ports.has(client));
-    await program.until((events) => met(events).length >= clients.length, HELD_MS);
+    await program.until((events) => accepted(events).length >= clients.length, WAIT_MS);
     hangUp(clients);
   });
-  const { lost, isFinal } = await askAll(program, 3 * FEW);
+  const { lost, isFinal } = await askForPids(program, 3 * FEW);
   return { lost, isFinal, ended: endedIn(program, all) };
 }
 
@@ -175,40 +178,43 @@ const endedIn = ({ events }, pids) =>
  */
 export async function killNextInTurn(program) {
   const [next = childrenOf(program)[0]] = await askInTurn(program, FEW);
-  await program.until(hasTurned(program), HELD_MS); // nothing older is left to be read
+  await program.until(turnedFromNow(program), WAIT_MS); // nothing older is left to be read
   let caller;
   await whileFrozen(program, [program.pid], async () => {
     kill(program, [next]);
-    await program.until(() => !program.survivors().includes(next), HELD_MS); // so its channel is closed
+    await program.until(() => !program.survivors().includes(next), WAIT_MS); // so its channel is closed
     [caller] = await connectAll(program, 1);
     caller.write('GET /pid HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    await program.until(() => (acceptQueueOf(program.port) ?? 1) > 0, HELD_MS);
+    await program.until(() => (acceptQueueOf(program.port) ?? 1) > 0, WAIT_MS);
   });
   let isServed = false; // or refused, so that the client can retry
   const isOver = () => (isServed = true);
   caller.once('data', isOver).once('close', isOver);
-  const hasHeard = hasTurned(program);
-  await program.until((events) => !hasPid(next) && hasHeard(events), HELD_MS); // and the parent has handled its exit
+  const hasHeard = turnedFromNow(program);
+  await program.until((events) => !hasPid(next) && hasHeard(events), WAIT_MS); // and the parent has handled its exit
   const sinceMs = nowMs();
   await untilAtRest(program, () => isServed);
   const isFinal = isAtRest(program, { sinceMs });
   const isWaiting = !isServed;
   caller.destroy();
   const { fate } = program;
-  const later = fate ? { lost: [], isFinal: true } : await askAll(program, 3 * FEW);
+  const later = fate ? { lost: [], isFinal: true } : await askForPids(program, 3 * FEW);
   return { victim: next, isWaiting, isFinal, later, fate };
 }
 
-/** Kills the parent. @returns {Promise<{ orphans: number[], isFinal: boolean }>}  orphans: children that outlive it */
+/**
+ * Kills the parent. @returns {Promise<{ orphans: number[], isFinal: boolean }>}  orphans: children that outlive it; isFinal: they
+ * have had long enough to notice
+ */
 export async function killParent(program) {
   kill(program, [program.pid]);
   const sinceMs = nowMs();
-  await program.ended(LEFT_MS);
-  const orphans = await program.gone(LEFT_MS);
+  await program.ended(GONE_MS);
+  const orphans = await program.survivorsAfter(GONE_MS);
   return { orphans, isFinal: haveTurned(program.events, orphans, ORPHAN_TURNS, sinceMs) };
 }
 
-/** Four children, and the single process of the starter, with the same work. */
+/** What a contest needs besides its candidate with four children: the starter's single process, with the same work, and a load. */
 export async function prepareContest({ launch, ready, isLonger }) {
   const control = await ready(await launch({ isReference: true }));
   return { load: createLoad(), control, workers: CHILDREN, path: '/', isLonger };
@@ -223,7 +229,10 @@ export async function measureBlocking({ measured, addConditions }, contest) {
   return { speedup, disturbance: disturbanceOf(conditions) };
 }
 
-/** The cluster module under the same load, and both ways under a crowd; decides nothing. */
+/**
+ * The cluster module under the same load, and both ways of --give under a crowd; no promise depends on it.
+ * @param {any} lesson @param {any} dealing  the program with --give connections @param {any} contest  of prepareContest
+ */
 export async function measureOtherWays(lesson, dealing, contest) {
   const { launch, ready, measured } = lesson;
   const env = { NODE_CLUSTER_WORKERS: String(CHILDREN) };
@@ -236,13 +245,13 @@ export async function measureOtherWays(lesson, dealing, contest) {
   await drawShares(lesson, 'listener', sharing);
 }
 
-/** How evenly a crowd was spread that keeps every child busy. */
+/** How evenly a crowd that keeps every child busy was spread. */
 async function drawShares({ drawn }, give, program) {
   const { requests } = await askAtOnce(program, '/', CROWD);
   const rows = childrenOf(program).map((child, index) => ({
     name: `child ${index + 1}`,
     value: requests.filter(({ pid }) => pid === child).length,
   }));
-  const label = `who served ${CROWD} clients for / at once, --give ${give}`;
+  const label = `which child served ${CROWD} clients for / at once, --give ${give}`;
   drawn(`shares-${give}`, { label, unit: 'clients', rows });
 }

@@ -22,7 +22,7 @@ import {
   chartAvailability,
   failInOnePlace,
   failToStart,
-  stopBesideASlowOne,
+  stopWhileOneIsFrozen,
   stopInAWait,
   measureGaps,
 } from './looks.js';
@@ -94,7 +94,7 @@ function holdLimits({ launch, observeInParallel, hold, holdInSteps }, crashes, a
 /** Task 3: the primary stops on request, and nothing outlives it. */
 function holdStop({ observeInParallel, hold, holdInSteps }, start, { leave, killed }) {
   const interrupted = observeInParallel([leave], ({ program }) =>
-    stopBesideASlowOne(program, 'Ctrl-C'),
+    stopWhileOneIsFrozen(program, 'Ctrl-C'),
   );
   const terminated = observeInParallel([], () => stopInAWait(start));
   holdInSteps(

@@ -29,7 +29,7 @@ const programOf = ([{ program }]) => program;
 
 export function demandReplaced(rounds) {
   const lost = rounds.find(({ isDone }) => !isDone);
-  const judge = lost?.fate ? demand : demandInTime; // a primary that gave up is there to be seen
+  const judge = lost?.fate ? demand : demandInTime; // the exit of the primary proves that it gave up
   judge(!lost, {
     expected: `After ${lost?.how} a new worker listens, and all of them serve again.`,
     ...(lost && storyOfLoss(lost)),
@@ -227,7 +227,7 @@ export function demandLeave({ program, polite, killed, forks, printed: output })
   });
 }
 
-/** @param {any} stop  from stopBesideASlowOne or stopInAWait */
+/** @param {any} stop  from stopWhileOneIsFrozen or stopInAWait */
 export function demandCleanStop(stop) {
   const { how, program, fate, lost, behind, output } = stop;
   const shows = { program, moments: stopShown(stop) };
@@ -238,7 +238,7 @@ export function demandCleanStop(stop) {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
     why: 'The primary exits by itself when its last worker has left, no other is forked and no timer is set.',
-    try: 'look for what keeps the primary alive: a worker that was not told, or a timer',
+    try: 'look for what keeps the primary alive: a worker that got no signal, or a timer',
     output,
     shows,
   });
@@ -275,7 +275,7 @@ const STOP_FAULTS = [
   [
     ({ fate }) => fate.code !== 0,
     ({ fate }) => `the primary exited with code ${fate.code}`,
-    "Stopping when told to isn't a failure. Only giving up exits with a code other than 0.",
+    "Stopping on request isn't a failure. Only giving up exits with a code other than 0.",
     'look at what sets the exit code, and when',
   ],
   [
@@ -330,8 +330,8 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
 }
 
 /**
- * How long the primary blocked each time, as blockFor() does. If it blocks in a handler of 'exit', that wait is over when the exit is
- * seen, and the primary seems not to have waited. Node.js itself blocks before the first fork, while it loads modules.
+ * How long the primary blocked each time, as blockFor() does. If it blocks in an 'exit' handler, the probe may report the exit only
+ * after that, as if the primary had not waited. Node.js itself blocks before the first fork, while it loads modules.
  */
 function blocksOf({ events, pid }) {
   const first = forksOf(events)[0]?.t ?? Infinity;

@@ -15,10 +15,10 @@ const withWorkers = (count) => ({ env: { NODE_CLUSTER_WORKERS: String(count) } }
 const onlineOf = (events) => eventsOf(events, 'online');
 const listeningOf = (events) => eventsOf(events, 'worker-listening');
 const disconnectsOf = (events) => eventsOf(events, 'disconnect');
-const PATIENCE_MS = 30_000; // twelve processes, one after the other, also on a busy machine
+const PATIENCE_MS = 30_000; // for twelve processes, one after the other, on a busy machine
 const howOf = ({ code, signal }) => signal ?? `exit code ${code}`;
 
-/** What the primary hears of each way to die: how it ended, and exitedAfterDisconnect. */
+/** What the primary learns about each kind of exit: code or signal, and exitedAfterDisconnect. */
 const TABLE = {
   'process.exit(3)': ['exit code 3', false],
   'process.exit(0)': ['exit code 0', false],
@@ -119,14 +119,14 @@ export default [
     name: 'orphans',
     title: 'kill -9 for the primary',
     question:
-      'A cluster, and a server started by child_process.fork. Both parents are killed with SIGKILL. Who is still there a second later?',
+      'A cluster, and a server started by child_process.fork. Both parents are killed with SIGKILL. Which processes are still there a second later?',
     async run({ launch }) {
       const cluster = await launch(solution, withWorkers(2));
       const parent = await launch(deaths('orphan'));
       await Promise.all([cluster.ready(2), parent.ready(1)]);
       for (const program of [cluster, parent]) program.kill(program.pid, 'SIGKILL');
       await Promise.all([cluster.ended(), parent.ended()]);
-      const workers = await cluster.gone(3_000);
+      const workers = await cluster.survivorsAfter(3_000);
       await parent.until(() => false, 1_000);
       const orphans = parent.survivors();
       const { body, error } = await get(parent.url);
@@ -145,7 +145,7 @@ export default [
     name: 'kill-or-kill-9',
     title: 'kill, and kill -9',
     question:
-      'Two workers of our solution. One gets SIGTERM, the other SIGKILL. How does each end, and who is replaced?',
+      'Two workers of our solution. One gets SIGTERM, the other SIGKILL. How does each exit, and which is replaced?',
     async run({ launch }) {
       const program = await launch(solution, withWorkers(2));
       await program.ready(2);
@@ -191,7 +191,7 @@ export default [
       return {
         observed: [`'exit': ${after(exit)}`, `'disconnect': ${after(disconnect)}`],
         because:
-          "'disconnect' waits until everything that was sent to the worker is acknowledged, the connection too, and the dead acknowledge nothing. So restart on 'exit'.",
+          "'disconnect' waits until everything that was sent to the worker is acknowledged, the connection too, and a process that has exited acknowledges nothing. So restart on 'exit'.",
         asExpected: exit !== undefined && disconnect === undefined,
       };
     },
@@ -208,7 +208,7 @@ export default [
       return {
         observed: [`the primary: ${howOf(fate ?? {})}`, `it says: ${error}`],
         because:
-          "disconnect() is a message, and the pipe to the dead is broken. The error comes as an 'error' event of the worker, which nobody listens for, so it is an uncaught exception, in the primary. A signal to a dead child isn't an error: that's why we stop workers by signals.",
+          "disconnect() is a message, and the pipe to a worker that has exited is broken. The worker object emits 'error' and has no listener, so that is an uncaught exception, in the primary. A signal to a process that has exited isn't an error: that's why we stop workers by signals.",
         asExpected: fate?.code === 1 && error === 'write EPIPE',
       };
     },

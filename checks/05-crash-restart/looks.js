@@ -32,7 +32,7 @@ const DEADLINE_MS = 10_000;
 const HEARD = 3; // turns of an event loop, after which earlier signals and messages are handled
 const LATE_IN_A_WAIT = 3; // turns of the primary, about 60 ms of its wait of 100
 const HELD_TURNS = 10; // of the primary, 200 ms, for which a worker stays frozen when the others have exited
-const HELD_MS = 700; // after the signal, at most
+const AFTER_SIGNAL_MS = 700; // the longest wait for what follows a signal
 const LOADED = 4; // workers, under load
 const LOAD = { ratePerSecond: 60, durationMs: 2_000, timeoutMs: 1_000 };
 const KILL_EVERY_MS = 400;
@@ -46,7 +46,7 @@ export async function crashTwice(program) {
   ]);
 }
 
-/** Crashes of the same place, of both places at once, and of one during the other's wait. */
+/** After the rounds before: a crash in the same place, in both places at once, and in one during the other's wait. */
 export async function crashAgain(program, before) {
   if (!before.at(-1).isDone) return before;
   const rounds = await crashInTurn(program, [
@@ -72,11 +72,11 @@ async function crashInTurn(program, strikes) {
 export const ON_ITS_WAY = 'SIGKILL while a connection was on its way to it';
 const IN_A_WAIT = 'SIGKILL of two, the second while the place of the first was waiting';
 
-/** Both places were really waiting at the same time. @param {any} round */
+/** There is nothing to repeat: the round failed, or both places really waited at the same time. @param {any} round */
 export const isConclusive = ({ how, isDone, waits: [first, second] }) =>
   !isDone || (how === IN_A_WAIT && second !== undefined && second.exit.t < first.fork.t);
 
-/** Makes some workers exit, and waits until as many serve as before. */
+/** Makes some workers exit, and waits until as many serve as before. @param {() => any} strike  gives the pids of its victims */
 async function crash(program, how, strike) {
   const isBack = (_, victims) =>
     victims.every((pid) => hasExited(program.events, pid)) &&
@@ -132,7 +132,7 @@ async function killInAWait(program) {
 export async function killPrimary(program) {
   program.kill(program.pid, 'SIGKILL');
   const fate = await program.ended(DEADLINE_MS);
-  const left = await program.gone(DEADLINE_MS);
+  const left = await program.survivorsAfter(DEADLINE_MS);
   return { how: 'SIGKILL of the primary', program, fate, left, output: program.output() };
 }
 
@@ -151,11 +151,12 @@ export async function askToLeave(program) {
     const others = servingIn(program.events).filter((pid) => pid !== killed);
     const leaving = kill(program, killed ? [others[0], killed] : [others[0]], 'SIGTERM');
     const sinceMs = nowMs();
-    await program.until((events) => haveTurned(events, leaving.slice(1), HEARD, sinceMs), HELD_MS);
+    const isHeard = (events) => haveTurned(events, leaving.slice(1), HEARD, sinceMs);
+    await program.until(isHeard, AFTER_SIGNAL_MS);
     socket.resetAndDestroy(); // a merely half-closed connection would stay until it is answered
     const isTold = (events) =>
       eventsOf(events, 'disconnect').some(({ workerPid }) => workerPid === killed);
-    await program.until((events) => isTold(events) || hasExited(events, killed), HELD_MS);
+    await program.until((events) => isTold(events) || hasExited(events, killed), AFTER_SIGNAL_MS);
     kill(program, leaving.slice(1));
     return leaving;
   };
@@ -189,11 +190,11 @@ export async function failInOnePlace(launch) {
   const program = await launch({ env, haltsChildren: true });
   const forked = () => forksOf(program.events).map(({ workerPid }) => workerPid);
   await program.until(() => forked().length >= WORKERS, DEADLINE_MS);
-  const wake = () => kill(program, forked().slice(0, WORKERS), 'SIGCONT'); // repeated, because the first one may have come before the stop
+  const wake = () => kill(program, forked().slice(0, WORKERS), 'SIGCONT'); // repeated: the first may come before a worker has halted
   await program.until((events) => (wake(), servingIn(events).length >= WORKERS), DEADLINE_MS);
   const [healthy, victim] = servingIn(program.events);
   let last = victim;
-  let failed = -1; // the first worker had listened
+  let failed = -1; // the first one to be killed had listened, so its exit is no failure to start
   while (last !== undefined && failed < RESTARTS) {
     const count = forked().length;
     kill(program, [last]);
@@ -208,15 +209,15 @@ export async function failInOnePlace(launch) {
 }
 
 /** One worker is frozen until the others have exited: the primary must wait for it as well. */
-export async function stopBesideASlowOne(program, how) {
+export async function stopWhileOneIsFrozen(program, how) {
   const first = program.events.length;
   const afterSignal = (signalMs) => {
     const reports = requestsOf(program.events.slice(first), '/report');
-    const [slow, ...others] = new Set(reports.map(({ pid }) => pid));
-    const haveLeft = (events) =>
-      nowMs() > signalMs + HELD_MS || others.every((pid) => hasExited(events, pid));
-    return whileFrozen(program, [slow], async () => {
-      await program.until(haveLeft, DEADLINE_MS);
+    const [frozen, ...others] = new Set(reports.map(({ pid }) => pid));
+    const haveExited = (events) =>
+      nowMs() > signalMs + AFTER_SIGNAL_MS || others.every((pid) => hasExited(events, pid));
+    return whileFrozen(program, [frozen], async () => {
+      await program.until(haveExited, DEADLINE_MS);
       const sinceMs = nowMs();
       const isLong = (events) => haveTurned(events, [program.pid], HELD_TURNS, sinceMs);
       await program.until(isLong, DEADLINE_MS);
@@ -248,10 +249,10 @@ function withBehind(stop) {
   const { events, pid: primary } = stop.program;
   const end = events.findIndex(({ what, pid }) => what === 'exit' && pid === primary);
   const before = events.slice(0, Math.max(end, 0));
-  const gone = new Set(eventsOf(before, 'exit').map(({ pid }) => pid));
+  const exited = new Set(eventsOf(before, 'exit').map(({ pid }) => pid));
   const behind = forksOf(before)
     .map(({ workerPid }) => workerPid)
-    .filter((pid) => !gone.has(pid) && !hasExited(before, pid));
+    .filter((pid) => !exited.has(pid) && !hasExited(before, pid));
   return { ...stop, behind };
 }
 

@@ -111,7 +111,7 @@ export function demandMatch(program, { reports }) {
   demandAnswer(program, reports, {
     expected,
     why: 'A child that is done gets nothing new from the queue, or nothing listens for its second answer.',
-    try: 'look at what happens after an answer: is the child idle again, and who takes the next job?',
+    try: 'look at what happens after an answer: is the child idle again, and what takes the next job?',
   });
 }
 
@@ -150,7 +150,7 @@ function demandHandedOut({ count, waiting }, expected) {
     expected,
     got: `${waiting} of ${count} waited for the frozen child.`,
     why: 'They were sent to it in advance, or no other child gets any. What waits in a channel cannot go to another child, and is lost if this child dies.',
-    try: 'look at who gets a job when all children are busy',
+    try: 'look at which child gets a job when all are busy',
   });
 }
 
@@ -215,7 +215,7 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
 const hasFailed = (/** @type {Report} */ report) => report.answer !== undefined && !isRight(report);
 
 function demandServer(program, fate, expected) {
-  demand(!fate, {
+  demand(fate?.kind !== 'ended', {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: describeCrash(program.events) ?? 'It called process.exit(), or sent itself a signal.',
@@ -301,7 +301,7 @@ export function demandQueueContinues(program, { queued }) {
         : 'One was sent to the child that is gone: it still counts as idle.',
     try:
       left === 2
-        ? `${ON_EXIT}: who takes what waits in the queue?`
+        ? `${ON_EXIT}: which child takes what waits in the queue?`
         : `${ON_EXIT}: which lists is it still in?`,
   });
 }
@@ -345,7 +345,7 @@ export function demandIdleReplaced(program, { reports }) {
 export function demandUnheardExit(program, { reports, after, fate }) {
   const expected =
     'A job is sent to a child that has just been killed. The server lives, and that report gets status 503, or another child builds it.';
-  demand(!fate, {
+  demand(fate?.kind !== 'ended', {
     expected,
     got: `The server itself exited (${howItEnded(fate ?? {})}).`,
     why: "child.send() failed, and the child object emitted 'error', which nothing listened for.",

@@ -60,7 +60,7 @@ export default [
     name: 'cwd',
     title: 'Where a path is looked up',
     question:
-      "hello.js is beside the program, which has moved to another folder with process.chdir(). Who finds it: fork('./hello.js'), or fork(new URL('hello.js', import.meta.url))?",
+      "hello.js is beside the program, which has moved to another folder with process.chdir(). Which call finds it: fork('./hello.js'), or fork(new URL('hello.js', import.meta.url))?",
     run: (lab) =>
       contrast(lab, 'cwd', {
         expected: [
@@ -102,7 +102,7 @@ export default [
   },
   {
     name: 'inspect',
-    title: 'Who gets a debugger',
+    title: 'Which child gets a debugger',
     question:
       'A program runs with --inspect and forks in both ways. Which of its children can be debugged?',
     async run(lab) {
@@ -122,7 +122,7 @@ export default [
   },
   {
     name: 'held-up',
-    title: 'Who is served while two reports are built',
+    title: 'Pages served while two reports are built',
     question:
       'Two reports at once, and one / after the other until they are finished. How many / does the starter answer meanwhile, and how many the solution?',
     async run({ launch }) {

@@ -196,14 +196,14 @@ export async function killServer(program) {
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
   const endedMs = nowMs();
-  const left = await program.gone(GONE_MS);
+  const left = await program.survivorsAfter(GONE_MS);
   return {
     left,
     stayed: left.filter((pid) => haveTurned(program.events, [pid], HEARD_TURNS, endedMs)),
   };
 }
 
-/** Works while the children, which have loaded their files, are frozen. */
+/** Waits until the children have loaded their files, freezes them, and calls `work`. */
 async function whileChildrenFrozen(
   program,
   /** @type {(frozen: number[]) => Promise<any>} */ work,

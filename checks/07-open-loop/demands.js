@@ -122,8 +122,8 @@ export function demandMeasured(counted) {
 }
 
 /**
- * A busy machine makes pages longer and so only adds workers: too few are the program's fault. With none, the primary may still be
- * loading its modules.
+ * A busy machine makes pages longer, which only adds workers: too few workers are the program's fault. If there are none, the
+ * primary may still be loading its modules.
  */
 function demandCount({ setting, workers, fate, program, output }, story) {
   const wanted = Math.ceil(exactOf(setting));

@@ -70,7 +70,7 @@ export default [
           `four workers: ${none.join(' ')}`,
         ],
         because:
-          'One process renders at most 116 pages of 8.6 ms a second; 200 come. The rest waits, more every second, until new clients wait longer than any client will. Four workers have room to spare, and nobody waits. The server that renders is the same.',
+          'One process renders at most 116 pages of 8.6 ms a second; 200 come. The rest waits, more every second, until new clients wait longer than any client will. Four workers have room to spare, and no client waits. The server that renders is the same.',
         asExpected:
           four.report.lateMs.p99 < LATE_MS &&
           four.report.success === 1 &&
@@ -129,14 +129,14 @@ export default [
           `half of them were sent more than ${asTime(due.lateMs.p50)} late`,
         ],
         because:
-          'The generator waits for the server before it asks, so it does not ask when the answer would take long: generator and server are coordinated, and what is omitted is the waiting. The client whose turn it was waited all the same.',
+          'The generator waits for the server before it asks, so it does not ask when the answer would take long: generator and server are coordinated, and what is omitted is the waiting. The client whose turn it was waited anyway.',
         asExpected: sent.latencyMs.p99 * 4 < due.latencyMs.p99 && due.success === 1,
       };
     },
   },
   {
     name: 'who-goes-first',
-    title: 'Who is served first when a server drowns',
+    title: 'Which clients are served first when a server drowns',
     question:
       'One process, 200 requests a second for three seconds, twice: each on a new connection, then on connections that are kept alive. What is the median, what the 90th percentile, and where do the waiting clients wait?',
     async run(lab) {
@@ -189,7 +189,7 @@ export default [
             `${workers} workers, busy ${busy(workers)} of the time: p90 ${inMs(even.latencyMs.p90)} evenly, ${inMs(random.latencyMs.p90)} at random`,
         ),
         because:
-          "Two are enough as long as everybody comes in step, which real clients don't. At random some come close together, and the busier the workers are, the longer such a crowd takes to clear. That is what the utilization is for.",
+          "Two are enough if clients arrive evenly spaced, which real clients don't. At random some come close together, and the busier the workers are, the longer such a crowd takes to clear. That is what the utilization is for.",
         asExpected: rows[0].random.latencyMs.p90 > 1.3 * rows[2].random.latencyMs.p90,
       };
     },
@@ -198,7 +198,7 @@ export default [
     name: 'autocannon-rate',
     title: "A closed loop with a rate: autocannon's -R",
     question:
-      'autocannon is told to send 200 requests a second for three seconds, with ten connections, to one process. How many does it send?',
+      'autocannon is configured to send 200 requests a second for three seconds, with ten connections, to one process. How many does it send?',
     async run(lab) {
       const program = await launchWarm(lab, starter);
       const load = { url: `${program.url}/`, ratePerSecond: RATE, durationMs: 3_000 };
@@ -221,7 +221,7 @@ export default [
     name: 'cores-are-not-the-limit',
     title: 'More workers than cores',
     question:
-      'Our page waits, as if for a disk, and does not compute. Twice as many workers as this machine has cores: how many pages are under way at once, and how many come out a second?',
+      'Our page waits, as if for a disk, and does not compute. Twice as many workers as this machine has cores: how many pages are in progress at once, and how many are finished a second?',
     async run(lab) {
       const workers = 2 * Math.max(2, availableParallelism());
       const program = await launchWarm(lab, solution, workers);
@@ -236,7 +236,7 @@ export default [
       return {
         observed: [
           `${workers} workers on ${availableParallelism()} cores`,
-          `at most ${deepest} pages were under way at once`,
+          `at most ${deepest} pages were in progress at once`,
           `${perSecond.toFixed(0)} a second; one process can do 116`,
         ],
         because:

@@ -156,7 +156,7 @@ export function reportLoad({ measured, drawn }, { cluster, single, seconds }) {
     label: 'yours: nine of ten were answered within',
     unit: 'ms',
     ...meanInterval(p90s(cluster.window)),
-    formula: { value: WORK_MS, says: 'the page alone, when nobody waits' },
+    formula: { value: WORK_MS, says: 'the page alone, when no client waits' },
     isHeadline: true,
   });
 }

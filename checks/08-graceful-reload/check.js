@@ -57,7 +57,7 @@ export default check('08-graceful-reload', tasks, (lesson) => {
   measureReload(lesson, underLoad);
 });
 
-/** Task 1: a worker that is told to stop finishes its work first. */
+/** Task 1: a worker finishes its work before it exits. */
 function holdDraining({ observe, observeInParallel, hold, holdInSteps }, main, apart) {
   const one = observe([main], stopOne);
   const all = observeInParallel([main, one], stopAll);

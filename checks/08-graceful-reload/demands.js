@@ -138,7 +138,7 @@ export function demandAllDrain(stop) {
     ...story,
     got: `${lost.length} of ${of} requests in flight were lost (${lost[0]?.error ?? lost[0]?.status}).`,
     why: 'A process that is killed, or calls process.exit(), answers nothing more.',
-    try: 'look at who acts on SIGINT: a worker, or the primary?',
+    try: 'look at which process acts on SIGINT: a worker, or the primary?',
   });
   demandExitCode({ ...stop, expected, how });
 }
@@ -200,7 +200,7 @@ export function demandClientsLetGo(stop) {
     ...story,
     got: `${SECONDS} s later an unused connection was still open, and so the server was still running.`,
     why: 'A client may keep its connection for minutes, and the worker stays until it is closed.',
-    try: 'look at connections that become idle later: who closes those?',
+    try: 'look at connections that become idle later: what closes them?',
   });
   demandInTime(fate, {
     ...story,

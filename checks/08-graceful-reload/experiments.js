@@ -31,7 +31,7 @@ async function start(launch, file, workers, { env = {}, ...options } = {}) {
   return program;
 }
 
-/** Reloads so often under load, and counts. */
+/** Reloads a number of times under load, and counts the lost requests. */
 async function reloadUnderLoad(program, kinds = MIXED, times = 1) {
   const workers = forksOf(program.events).length;
   const traffic = startTraffic(program.url, kinds);
@@ -56,7 +56,7 @@ async function reloadOnce(program, exits) {
 
 const ANSWERED = 'answered';
 
-/** Connects, lets the worker hear that it has to leave, and only then asks. */
+/** Connects, waits until the worker is leaving, and only then sends its request. */
 async function askTooLate(program) {
   const socket = connect(program.port, '127.0.0.1');
   let answer = '';
@@ -200,7 +200,7 @@ export default [
         .find((each) => each.startsWith('it does not start'));
       return {
         observed: [
-          `forked: ${forks}; old ones that exited: ${left.length}`,
+          `forked: ${forks}; old workers that exited: ${left.length}`,
           `/version says ${body.trim()}`,
           `the primary says: ${line}`,
         ],

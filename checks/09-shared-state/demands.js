@@ -45,9 +45,9 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     shows: crashShown(program),
   });
   demandInTime(told.size > 0 && unknown.size > 0, {
-    expected: 'The workers answer GET /count/pears, and GET /count/nobody.',
+    expected: 'The workers answer GET /count/pears, and GET /count/quinces.',
     got: 'None did for several seconds.',
-    try: 'curl localhost:8080/count/nobody',
+    try: 'curl localhost:8080/count/quinces',
   });
   demandInTime(told.size > 1, {
     expected: 'Several workers execute the requests.',
@@ -339,7 +339,7 @@ export function demandAway({ program, silent, back, doneLater }) {
   demandInTime(back.count !== undefined, {
     expected: 'Redis is back on its port: soon the same workers count again.',
     got: `Seconds later still: ${wordsOf(back.answer)}.`,
-    why: 'The client does not try to connect again; or it relies on what the old Redis was told, such as a script that was loaded into it.',
+    why: 'The client does not try to connect again; or it relies on what was stored in the old Redis, such as a script that was loaded into it.',
     try: 'look at how the client connects again, and whether Redis still knows the script then',
   });
   const done = Math.max(0, ...doneLater.values());

@@ -61,7 +61,7 @@ async function count(program, name, times, onAcknowledged = undefined) {
   return seen;
 }
 
-/** Each worker's count: one new connection after the other goes round. */
+/** Each worker's count, over new connections, which go to the workers in turn. */
 async function askAll(program, name, workers) {
   const counts = new Map();
   for (let turn = 0; turn < 3 * workers && counts.size < workers; turn += 1) {
@@ -71,7 +71,7 @@ async function askAll(program, name, workers) {
   return [...counts.values()];
 }
 
-/** Clients count while the primary stands still, a worker is killed, the primary goes on, and they ask again. */
+/** Clients count while the primary is frozen; a worker is killed; the primary resumes, and the clients ask again. */
 async function loseAnswers(lab, file) {
   const program = await start(lab, file, 'primary', { workers: 2 });
   const [{ workerPid: victim }] = forksOf(program.events);

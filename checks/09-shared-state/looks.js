@@ -30,7 +30,7 @@ const REPEATED = 3; // ids sent a second time
 const PATIENCE_MS = 2_500; // of a client, for one request
 const INSIST_MS = 5_000; // of a client, for an increment with its retries
 const RETRY_MS = 20;
-const STOPS_MS = 10; // a signal has arrived
+const STOPS_MS = 10; // in which a signal arrives
 const SENT_MS = 25; // a worker whose event loop turns this much later has sent its question
 const SEEN_MS = 1_000;
 const CLIENTS = Array.from({ length: 31 }, (_, index) => `127.0.0.${index + 2}`);
@@ -102,7 +102,7 @@ export async function countTogether(program) {
     }),
   );
   const told = isVain() ? new Map() : await readByAll(program, 'pears');
-  const unknown = isVain() ? new Map() : await readByAll(program, 'nobody');
+  const unknown = isVain() ? new Map() : await readByAll(program, 'quinces');
   return { program, times: TIMES, adds, told, unknown };
 }
 

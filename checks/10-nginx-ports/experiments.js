@@ -28,7 +28,7 @@ async function open({ launch }, file, { env, ...options } = {}) {
   throw new Error(`It did not start. It said: ${program.output()}`);
 }
 
-/** Kills one of two servers while it is at work on some of these requests; what the clients get. */
+/** Kills one of two servers while it works on some of these requests; returns what the clients get. */
 async function killAtWork(program, ask) {
   const first = program.events.length;
   const asked = Promise.all(Array.from({ length: AT_ONCE }, () => ask(`${program.url}/report`)));
@@ -89,13 +89,13 @@ export default [
       const plain = await open(lab, small);
       const told = await open(lab, small, { args: [FORWARD] });
       const agent = new http.Agent({ localAddress: '127.0.0.9' });
-      const who = async ({ url }, options) =>
+      const clientSeenBy = async ({ url }, options) =>
         (await get(`${url}/client`, { agent, ...options })).body.trim();
       const seen = [
-        await who(plain),
-        await who(plain, LIES),
-        await who(told),
-        await who(told, LIES),
+        await clientSeenBy(plain),
+        await clientSeenBy(plain, LIES),
+        await clientSeenBy(told),
+        await clientSeenBy(told, LIES),
       ];
       agent.destroy();
       return {
@@ -228,7 +228,7 @@ export default [
     title: 'kill -9 for the program that started them',
     needs: 'nginx',
     question:
-      'Our program gets kill -9, and so does the primary of a cluster. Who is still there a second later, and what does a client get on each port?',
+      'Our program gets kill -9, and so does the primary of a cluster. Which processes are still there a second later, and what does a client get on each port?',
     async run(lab) {
       const env = { NODE_CLUSTER_WORKERS: '2' };
       const program = await open(lab, solution, { env });
@@ -273,7 +273,7 @@ export default [
       return {
         observed: rows.map(
           ({ name, lines, processes, megabytes }) =>
-            `${name}: ${lines} lines, ${processes} processes, ${megabytes} MB of their own`,
+            `${name}: ${lines} lines, ${processes} processes, ${megabytes} MB unshared`,
         ),
         because:
           'The lines exclude comments, and backend.js, which is the same. nginx itself is small: two processes of a few megabytes. The price is in the lines, and in one more program to know.',

@@ -159,7 +159,7 @@ export async function failToStart(launch, env) {
   const program = await launch({ env: all, temporary: 'temporary' });
   await untilAtRest(program, () => program.fate);
   const { fate } = program;
-  const left = fate ? await program.gone(TAKEN_MS) : [];
+  const left = fate ? await program.survivorsAfter(TAKEN_MS) : [];
   return {
     program,
     env,

@@ -366,6 +366,6 @@ export function demandCarriesOn({ program, fate, served, failed, serving, wanted
     ...story,
     got: `There are ${serving}.`,
     why: 'Something must replace a worker that was killed.',
-    try: 'look at who replaces a worker that has served',
+    try: 'look at what replaces a worker that has served',
   });
 }

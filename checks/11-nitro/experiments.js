@@ -20,7 +20,7 @@ const howOf = ({ code, signal } = {}) => signal ?? `exit code ${code}`;
 const LOOK_MS = 1_500;
 const MANY = 8; // failed starts: more than ours makes
 
-/** The builds of our solution; a program of them is started by its absolute path. */
+/** The builds of our solution, each started by its absolute path. */
 async function openBuilds({ launch }) {
   const start = ({ entry, ...options }) => launch('', { entry, ...options });
   const { entry, outputs } = await buildNitro(start, solution);
@@ -128,7 +128,7 @@ export default [
     title: 'Another program has the port',
     needs,
     question:
-      'The port is taken, and two workers start. With lesson 5 in mind: what becomes of them, and what does somebody who looks at the list of processes see?',
+      'The port is taken, and two workers start. With lesson 5 in mind: what becomes of them, and what does the list of processes show?',
     async run(lab) {
       const { cluster } = await openBuilds(lab);
       const other = createServer().listen(0).unref();
@@ -178,7 +178,7 @@ export default [
           `ours: after ${ourMs} ms with ${howOf(ourFate)}`,
         ],
         because:
-          'The primary hears the signal, stops forking, and waits for its workers to exit. But nothing has told them. When its time is up it exits, and takes them along, with all requests in flight. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
+          'The primary hears the signal, stops forking, and waits for its workers to exit. But they have received no signal. When its time is up it exits, and takes them along, with all requests in flight. A container platform often waits no longer than that. We pass the signal on, and the workers know what to do.',
         asExpected: status === 200 && fate?.code === 0 && nitroMs >= 1_900 && ourFate?.code === 0,
       };
     },
@@ -238,7 +238,7 @@ export default [
               `${preset}: ${files} files, ${kilobytes} kB, ${hasPackages ? 'with' : 'no'} node_modules; moved elsewhere it answers ${status}`,
           ),
           because:
-            'The bundler has put everything that the routes use into the output, our #work too. That folder is all you have to deploy. It left out whatever it did not find used: see the lesson on work that nobody uses.',
+            'The bundler has put everything that the routes use into the output, our #work too. That folder is all you have to deploy. It left out whatever it did not find used: see the lesson on work whose result is not used.',
           asExpected:
             rows.length === 2 &&
             rows.every(({ status, hasPackages }) => status === 200 && !hasPackages),

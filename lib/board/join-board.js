@@ -1,141 +1,158 @@
 /**
- * A learner's machine on the board of a class: says where the learner is, again every few seconds. Where the board is not to
- * be reached, that is said once, and tried again quietly: nothing waits for it.
+ * A learner's machine on the board of a class: takes a seat, reports where the learner is, repeats that every few seconds, and
+ * leaves. A board that can't be reached is mentioned once and tried again quietly: nothing waits for it.
  */
-import { createAsking } from './ask-board.js';
-import { nameOf } from './learner-names.js';
+import { createRequests } from './ask-board.js';
 import { ownBallotOf } from './votes.js';
 
-const BEAT_MS = 3_000; // a vote that is opened is on the learner's page that soon
-const LEAVE_MS = 1_000;
-const FINAL = [400, 403, 404]; // it will not be otherwise in ten seconds
-
-/** @typedef {import('./class-roster.js').Report} Report */
+/** @typedef {import('./reports.js').Report} Report */
 /** @typedef {import('./votes.js').OwnBallot} OwnBallot */
+
+const BEAT_MS = 3_000; // the delay until the learner's page shows a vote that opens
+const FINAL = [400, 403, 404]; // asking again won't change these
 
 /**
  * @param {object} options
  * @param {string} options.url  of the board, as in http://192.168.1.20:4020/
  * @param {string} options.code
  * @param {string} options.name
- * @param {Report} options.report  at first
+ * @param {Report} options.report  the first one
  * @param {(line: string) => void} options.say
- * @param {() => void} [options.onChange]  told when the board has given a seat, or has forgotten it, or when a vote was opened
- *   or is over
- * @param {number} [options.beatMs]  how often it is said again
+ * @param {() => void} [options.onChange]  called when the seat is won or lost, and when a vote opens, changes or closes
+ * @param {number} [options.beatMs]  between two reports
  * @param {number} [options.waitMs]  for an answer
- * @returns {{ tell: (changed: Partial<Report>) => void, report: () => Report, isSeated: () => boolean,
- *   ballot: () => OwnBallot | null, vote: (choice: { name: string, question: number, option: number | null }) => Promise<string | undefined>,
- *   close: () => Promise<void> }}
- *   isSeated: is there a seat on the board? ballot: the vote that is open, if one is; vote: why the vote does not count, if so
  */
-export function joinBoard({ url, code, name, report, say, onChange, ...timing }) {
-  const { beatMs = BEAT_MS, waitMs } = timing;
-  const { ask, stop } = createAsking(url, waitMs);
-  let seat = '';
+export const joinBoard = (options) => new Member(options);
+
+class Member {
+  /** The secret key of its seat; '' without one. */
+  #seat = '';
   /** @type {OwnBallot | null} */
-  let ballot = null;
-  let isDue = false;
-  let isOver = false;
-  const said = new Set();
+  #ballot = null;
+  #isOver = false;
+  #isDue = false;
+  #sending = Promise.resolve();
+  #said = new Set();
+  #report;
 
-  const sayOnce = (/** @type {string} */ words) => {
-    if (!said.has(words) && !isOver) say(words);
-    said.add(words);
-  };
-
-  async function takeSeat() {
-    const { status, text } = await ask('POST', 'seats', { 'x-forkshop-code': code }, { name });
-    if (status === 201) {
-      const given = JSON.parse(text);
-      if (typeof given.seat !== 'string' || !/^[\w-]{1,100}$/.test(given.seat))
-        throw new Error(text);
-      seat = given.seat;
-      onChange?.();
-      sayOnce(`You are on the board at ${url} as ${nameOf(given.name) ?? name}.`);
-      return true;
-    }
-    sayOnce(`You are not on the board: ${text} npm start goes on without it.`);
-    if (FINAL.includes(status)) isOver = true;
-    return false;
+  /** @param {Parameters<typeof joinBoard>[0]} options */
+  constructor({ url, code, name, report, say, onChange = () => {}, beatMs = BEAT_MS, waitMs }) {
+    this.url = url;
+    this.code = code;
+    this.name = name;
+    this.say = say;
+    this.onChange = onChange;
+    this.#report = report;
+    this.board = createRequests(url, waitMs);
+    this.beat = setInterval(() => this.#send(), beatMs).unref();
+    this.#send();
   }
 
-  /** The instructor has freed it; whoever is meant to be there starts again. */
-  function giveUp(/** @type {string} */ text) {
-    sayOnce(`You are no longer on the board: ${text} npm start goes on without it.`);
-    isOver = true;
-    seat = '';
-    ballot = null;
-    onChange?.();
+  report() {
+    return this.#report;
   }
 
-  /** Only what changes is told: it is said every few seconds. */
-  function takeBallot(/** @type {OwnBallot | null} */ told) {
-    const isOther = JSON.stringify(told) !== JSON.stringify(ballot);
-    ballot = told;
-    if (isOther) onChange?.();
+  /** Is there a seat on the board? */
+  isSeated() {
+    return this.#seat !== '';
   }
 
-  async function put() {
-    const { status, text } = await ask('PUT', 'seat', { 'x-forkshop-seat': seat }, report);
-    if (status === 400) sayOnce(`The board says: ${text}`);
-    if (status === 410) giveUp(text);
-    if (status < 300) takeBallot(status === 200 ? ownBallotOf(text) : null);
-    return status;
+  /** The open vote, if there is one. */
+  ballot() {
+    return this.#ballot;
   }
 
-  async function sayNow() {
-    if (!seat && !(await takeSeat())) return;
-    if ((await put()) !== 404) return;
-    seat = ''; // the board has been started again
-    takeBallot(null);
-    onChange?.();
-    if (!isOver && (await takeSeat())) await put();
+  /** Changes the report and sends it. @param {Partial<Report>} changed */
+  update(changed) {
+    this.#report = { ...this.#report, ...changed };
+    this.#send();
   }
 
-  /** One at a time; whatever changes meanwhile is said after it. */
-  let saying = Promise.resolve();
-  function speak() {
-    if (isDue || isOver) return;
-    isDue = true;
-    saying = saying.then(async () => {
-      isDue = false;
-      if (isOver) return;
-      await sayNow().catch(() =>
-        sayOnce(`The board at ${url} cannot be reached; npm start goes on without it.`),
+  /**
+   * @param {{ name: string, question: number, option: number | null }} choice
+   * @returns {Promise<string | undefined>}  why it doesn't count, if so
+   */
+  async vote({ name, question, option }) {
+    const choice = { name, question, option };
+    const { status, text } = await this.board.vote(this.#seat, choice).catch(() => ({
+      ...{ status: 0, text: `The board at ${this.url} cannot be reached.` },
+    }));
+    if (status !== 204) return text || 'The board did not take it.';
+    const ballot = this.#ballot;
+    if (ballot?.name === name)
+      this.#takeBallot({ ...ballot, chosen: ballot.chosen.with(question, option) });
+    return undefined;
+  }
+
+  async close() {
+    clearInterval(this.beat);
+    this.#isOver = true;
+    this.board.stop();
+    await this.#sending;
+    if (this.#seat) await this.board.leave(this.#seat).catch(() => {});
+  }
+
+  /** Sends one report at a time; later changes wait together for the next. */
+  #send() {
+    if (this.#isDue || this.#isOver) return;
+    this.#isDue = true;
+    this.#sending = this.#sending.then(async () => {
+      this.#isDue = false;
+      if (this.#isOver) return;
+      await this.#sendNow().catch(() =>
+        this.#sayOnce(`The board at ${this.url} cannot be reached; npm start goes on without it.`),
       );
     });
   }
 
-  const beat = setInterval(speak, beatMs).unref();
-  speak();
-  return {
-    report: () => report,
-    isSeated: () => seat !== '',
-    ballot: () => ballot,
-    async vote({ name, question, option }) {
-      const headers = { 'x-forkshop-seat': seat };
-      const { status, text } = await ask('POST', 'vote', headers, { name, question, option }).catch(
-        () => ({ status: 0, text: `The board at ${url} cannot be reached.` }),
-      );
-      if (status !== 204) return text || 'The board did not take it.';
-      if (ballot?.name === name)
-        takeBallot({ ...ballot, chosen: ballot.chosen.with(question, option) });
-      return undefined;
-    },
-    tell(changed) {
-      report = { ...report, ...changed };
-      speak();
-    },
-    async close() {
-      clearInterval(beat);
-      isOver = true;
-      stop();
-      await saying;
-      if (seat)
-        await ask('DELETE', 'seat', { 'x-forkshop-seat': seat }, undefined, LEAVE_MS).catch(
-          () => {},
-        );
-    },
-  };
+  async #sendNow() {
+    if (!this.#seat && !(await this.#takeSeat())) return;
+    if ((await this.#putReport()) !== 404) return;
+    this.#seat = ''; // the board has been restarted
+    this.#takeBallot(null);
+    this.onChange();
+    if (!this.#isOver && (await this.#takeSeat())) await this.#putReport();
+  }
+
+  async #takeSeat() {
+    const { url, code, name } = this;
+    const { status, text, given } = await this.board.join(code, name);
+    if (given) {
+      this.#seat = given.seat;
+      this.onChange();
+      this.#sayOnce(`You are on the board at ${url} as ${given.name ?? name}.`);
+      return true;
+    }
+    this.#sayOnce(`You are not on the board: ${text} npm start goes on without it.`);
+    if (FINAL.includes(status)) this.#isOver = true;
+    return false;
+  }
+
+  async #putReport() {
+    const { status, text } = await this.board.report(this.#seat, this.#report);
+    if (status === 400) this.#sayOnce(`The board says: ${text}`);
+    if (status === 410) this.#giveUp(text);
+    if (status < 300) this.#takeBallot(status === 200 ? ownBallotOf(text) : null);
+    return status;
+  }
+
+  /** The instructor freed the seat: only a restart of `npm start` joins again. */
+  #giveUp(/** @type {string} */ text) {
+    this.#sayOnce(`You are no longer on the board: ${text} npm start goes on without it.`);
+    this.#isOver = true;
+    this.#seat = '';
+    this.#ballot = null;
+    this.onChange();
+  }
+
+  #takeBallot(/** @type {OwnBallot | null} */ ballot) {
+    const isOther = JSON.stringify(ballot) !== JSON.stringify(this.#ballot);
+    this.#ballot = ballot;
+    if (isOther) this.onChange();
+  }
+
+  #sayOnce(/** @type {string} */ words) {
+    if (!this.#said.has(words) && !this.#isOver) this.say(words);
+    this.#said.add(words);
+  }
 }

@@ -1,17 +1,15 @@
-/** Names that learners choose: what may be one, and which of them look alike on a wall. */
+/** Names that learners choose: which are valid, and which look alike on a wall. */
 
 export const LONGEST_NAME = 24;
 
-const BLANKS = /[\s\u2800]+/gu; // the empty Braille pattern is no white space to Unicode
-const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu; // controls, writing turned round, letters of no width
+const BLANKS = /[\s\u2800]+/gu; // Unicode doesn't count the blank Braille pattern as white space
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}]/gu; // control characters, changes of direction, letters without width
 
 /**
- * The name that somebody chose, as it is shown: one line, nothing in it that steers a terminal, turns the writing round or
- * is not to be seen.
- * @param {unknown} value
- * @returns {string | undefined}  undefined for what isn't a name, or is too long
+ * A name in one line without invisible characters, which could control a terminal or reverse the text.
+ * @param {unknown} value @returns {string | undefined}  undefined if it isn't a name, or is too long
  */
-export function nameOf(value) {
+export function parseName(value) {
   if (typeof value !== 'string' || value.length > 4 * LONGEST_NAME) return undefined;
   const name = value.normalize('NFKC').replace(BLANKS, ' ').replace(UNSEEN, '').trim();
   return /[\p{L}\p{N}]/u.test(name) && [...name].length <= LONGEST_NAME ? name : undefined;
@@ -29,10 +27,10 @@ const ALIKE = new Map(
 );
 
 /**
- * What is left of a name on a wall: the same for two that are easily taken for each other.
- * @param {string} name  as nameOf gives it
+ * The skeleton of a name, as UTS #39 calls it: the same for two names that are easily confused.
+ * @param {string} name  from parseName()
  */
-export function looksOf(name) {
+export function skeletonOf(name) {
   const letters = [...name.normalize('NFKD')].map((letter) => ALIKE.get(letter) ?? letter);
   return letters.join('').toLowerCase().replace(/[l1|]/g, 'i').replaceAll('0', 'o');
 }

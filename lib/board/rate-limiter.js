@@ -1,11 +1,9 @@
-/** How often somebody may do something. */
-
-const MOST_KNOWN = 1_000; // beyond it, whoever was heard of first is forgotten
+const MOST_KNOWN = 1_000; // then the key that was used longest ago is forgotten
 
 /**
- * A bucket of tokens for each key: full at first, and refilled steadily.
- * @param {{ most: number, perSecond: number, now?: () => number }} options  most: at once; now: in ms
- * @returns {{ take: (key: string) => boolean, isEmpty: (key: string) => boolean }}  take: false when there is no token left
+ * A token bucket for each key.
+ * @param {{ most: number, perSecond: number, now?: () => number }} options  most: at once, the bucket's size; now: in ms
+ * @returns {{ take: (key: string) => boolean, isEmpty: (key: string) => boolean }}  take: false if no token is left
  */
 export function createRateLimiter({ most, perSecond, now = () => performance.now() }) {
   /** @type {Map<string, { tokens: number, sinceMs: number }>} */

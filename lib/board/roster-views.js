@@ -1,25 +1,20 @@
 /**
- * A class as its board shows it: pure.
+ * Views of a class for its board, as pure functions.
  *
  * @typedef {import('./class-roster.js').Subject} Subject
  * @typedef {object} Seat
- * @property {number} id
- * @property {string} name
+ * @property {number} id @property {string} name
  * @property {string} from  an address
  * @property {boolean} away
  * @property {any} [handMs]  when the hand was raised
- * @property {any} [report]  a Report, what was said last, if anything was
- * @property {any} [kept]  by the key of a lesson: the promises that held when they were judged last
+ * @property {any} [report]  the last Report
+ * @property {any} [kept]  by the key of a lesson: ids of the promises that held when they were last judged
  */
 import { tasksOf } from '../lessons/tasks.js';
 
 const byName = new Intl.Collator('en', { numeric: true }).compare;
 
-/**
- * What everybody sees.
- * @param {Seat[]} seats
- * @param {Subject[]} lessons
- */
+/** What the wall shows. @param {Seat[]} seats @param {Subject[]} lessons */
 export function classOf(seats, lessons) {
   const shown = seats.filter(({ report }) => report);
   const here = shown.filter(({ away }) => !away);
@@ -53,11 +48,11 @@ function rowOf({ number, title, promises }, seats) {
 }
 
 /**
- * How far a class has come, in numbers alone.
+ * The progress of a class in numbers, without names.
  * @param {Seat[]} seats
  * @param {Subject[]} lessons
  * @returns {{ here: number, tasks: Record<string, { number: number, name: string, count: number }[]> }}  here: how many
- *   machines; tasks: by the key of a lesson: how many of these have each of its tasks
+ *   machines; tasks: by the key of a lesson, how many of these have completed each task
  */
 export function progressOf(seats, lessons) {
   const here = seats.filter(({ report, away }) => report && !away);
@@ -72,10 +67,7 @@ export function progressOf(seats, lessons) {
   return { here: here.length, tasks: Object.fromEntries(tasks) };
 }
 
-/**
- * What only the instructor sees: who sits where, by address, those with most seats first.
- * @param {Seat[]} all
- */
+/** The seats by address, those with the most first, for the instructor. @param {Seat[]} all */
 export function seatsOf(all) {
   const groups = [...new Set(all.map(({ from }) => from))].map((from) => {
     const mine = all.filter((one) => one.from === from).sort((a, b) => byName(a.name, b.name));

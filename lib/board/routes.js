@@ -1,103 +1,128 @@
-/** The door of the board: a learner's machine takes a seat with the code of the day, says where it is, and leaves. */
+/** What a learner's machine may request of the board: a seat, by the code of the day; to report, to vote, and to leave. */
 import express from 'express';
-import { nameOf } from './learner-names.js';
+import { parseName } from './learner-names.js';
 import { createRateLimiter } from './rate-limiter.js';
-import { reportOf } from './class-roster.js';
+import { parseReport } from './reports.js';
 import { isSame } from '../web/server.js';
 
 const MOST_BYTES = '2kb';
 
-/** From one address: all it asks, its wrong codes, its joins. From one seat: what it says. */
+/** requests, wrong codes and joins are counted by address, reports by seat. */
 const RATES = {
   requests: { most: 300, perSecond: 50 },
-  wrong: { most: 20, perSecond: 0.2 },
+  wrongCodes: { most: 20, perSecond: 0.2 },
   joins: { most: 80, perSecond: 1 },
   reports: { most: 30, perSecond: 3 },
 };
 
-/** What is read of a request, at the most. */
+/** Parses a short body. */
 export const json = express.json({ limit: MOST_BYTES });
 
-/** Case and hyphens do not count. @param {string} code */
-const plain = (code) => code.toUpperCase().replaceAll('-', '');
+/**
+ * @typedef {object} Joined
+ * @property {import('./class-roster.js').Roster} roster @property {import('./class-roster.js').Subject[]} subjects
+ * @property {import('./votes.js').Votes} votes
+ * @property {() => void} onChange  the board shows something else now
+ */
 
 /**
- * What a learner's machine may ask. Nothing that is sent without the code, or without a seat, is read.
- * @param {object} options
- * @param {ReturnType<typeof import('./class-roster.js').createRoster>} options.seats
- * @param {import('./class-roster.js').Subject[]} options.subjects
- * @param {ReturnType<typeof import('./votes.js').createVotes>} options.votes
- * @param {string} options.code
- * @param {() => void} options.tell  the board shows something else now
- * @param {() => number} options.now  in ms
- * @returns {import('express').Router}
+ * The body of a request without the code, or without a seat, isn't read.
+ * @param {Joined & { code: string, now: () => number }} options  now: in ms @returns {import('express').Router}
  */
-export function joining({ seats, subjects, votes, code, tell, now }) {
-  const app = express.Router();
-  const rates = Object.fromEntries(
-    Object.entries(RATES).map(([name, rate]) => [name, createRateLimiter({ ...rate, now })]),
-  );
-  const from = (request) => request.socket.remoteAddress ?? '';
-  const refuse = (response, status, words) =>
-    void response.status(status).type('text').send(`${words}\n`);
+export function joinRoutes({ code, now, ...joined }) {
+  const limits = createLimits(now);
+  const slowly = demandCalm(limits);
+  const seated = [slowly, demandSeat(joined.roster, limits)];
+  const router = express.Router();
+  router.post('/seats', slowly, demandCode(code, limits), json, takeSeat(joined, limits));
+  router.put('/seat', ...seated, json, report(joined));
+  router.post('/vote', ...seated, json, vote(joined));
+  router.delete('/seat', ...seated, leave(joined));
+  return router;
+}
 
-  const slowly = (request, response, next) =>
-    rates.requests.take(from(request)) ? next() : refuse(response, 429, 'Too much at once.');
+/** @returns {Record<keyof typeof RATES, ReturnType<typeof createRateLimiter>>} */
+function createLimits(/** @type {() => number} */ now) {
+  const limiters = Object.entries(RATES).map(([name, rate]) => [
+    name,
+    createRateLimiter({ ...rate, now }),
+  ]);
+  return Object.fromEntries(limiters);
+}
 
-  const demandCode = (request, response, next) => {
-    const given = plain(request.get('x-forkshop-code') ?? '');
-    const isRight = isSame(given, plain(code));
-    if (rates.wrong.isEmpty(from(request)))
-      return refuse(response, 429, 'Too many wrong codes came from your address. Wait a minute.');
-    if (isRight) return next();
-    rates.wrong.take(from(request));
-    refuse(response, 403, 'That is not the code of the day.');
-  };
+const demandCalm = (limits) => (request, response, next) =>
+  limits.requests.take(addressOf(request)) ? next() : refuse(response, 429, 'Too much at once.');
 
-  const demandSeat = (request, response, next) => {
-    const key = request.get('x-forkshop-seat') ?? '';
-    if (seats.wasFreed(key)) return refuse(response, 410, 'The instructor has freed your seat.');
-    if (!seats.has(key)) return refuse(response, 404, 'You have no seat here: join again.');
-    if (!rates.reports.take(key)) return refuse(response, 429, 'Too much at once.');
-    response.locals.seat = key;
-    next();
-  };
+const demandCode = (code, limits) => (request, response, next) => {
+  const from = addressOf(request);
+  const isRight = isSame(plain(request.get('x-forkshop-code') ?? ''), plain(code));
+  if (limits.wrongCodes.isEmpty(from))
+    return refuse(response, 429, 'Too many wrong codes came from your address. Wait a minute.');
+  if (isRight) return next();
+  limits.wrongCodes.take(from);
+  refuse(response, 403, 'That is not the code of the day.');
+};
 
-  app.post('/seats', slowly, demandCode, json, (request, response) => {
-    const name = nameOf(request.body?.name);
+const demandSeat = (roster, limits) => (request, response, next) => {
+  const key = request.get('x-forkshop-seat') ?? '';
+  if (roster.wasFreed(key)) return refuse(response, 410, 'The instructor has freed your seat.');
+  if (!roster.has(key)) return refuse(response, 404, 'You have no seat here: join again.');
+  if (!limits.reports.take(key)) return refuse(response, 429, 'Too much at once.');
+  response.locals.seat = key;
+  next();
+};
+
+const takeSeat =
+  (/** @type {Joined} */ { roster, onChange }, limits) =>
+  (request, response) => {
+    const from = addressOf(request);
+    const name = parseName(request.body?.name);
     if (!name) return refuse(response, 400, 'That is not a name of at most 24 letters.');
-    if (!rates.joins.take(from(request)))
+    if (!limits.joins.take(from))
       return refuse(response, 429, 'Too many have joined from your address. Wait a minute.');
-    if (seats.isClosed(from(request)))
-      return refuse(response, 429, 'The instructor lets nobody join from your address just now.');
-    const seat = seats.join(name, from(request));
+    if (roster.isClosed(from))
+      return refuse(response, 429, 'The instructor has closed the board to your address for now.');
+    const seat = roster.join(name, from);
     if (!seat) return refuse(response, 503, 'The board is full.');
-    tell();
+    onChange();
     response.status(201).json(seat);
-  });
-  app.put('/seat', slowly, demandSeat, json, (request, response) => {
-    const report = reportOf(request.body, subjects);
-    if (!report)
-      return refuse(
-        response,
-        400,
-        'This lesson is not known here; is it the same version of the workshop?',
-      );
-    if (seats.tell(response.locals.seat, report)) tell();
-    const vote = votes.openTo(response.locals.seat);
-    if (vote) response.json({ vote });
+  };
+
+/** The answer has the open vote, so that a learner's machine needs no second request. */
+const report = (/** @type {Joined} */ { roster, subjects, votes, onChange }) => {
+  const stranger = 'This lesson is not known here; is it the same version of the workshop?';
+  return (request, response) => {
+    const { seat } = response.locals;
+    const given = parseReport(request.body, subjects);
+    if (!given) return refuse(response, 400, stranger);
+    if (roster.record(seat, given)) onChange();
+    const open = votes.openTo(seat);
+    if (open) response.json({ vote: open });
     else response.status(204).end();
-  });
-  app.post('/vote', slowly, demandSeat, json, (request, response) => {
+  };
+};
+
+const vote =
+  (/** @type {Joined} */ { votes, onChange }) =>
+  (request, response) => {
     if (!votes.cast(response.locals.seat, request.body ?? {}))
       return refuse(response, 409, 'This vote is over.');
-    tell();
+    onChange();
     response.status(204).end();
-  });
-  app.delete('/seat', slowly, demandSeat, (request, response) => {
-    seats.leave(response.locals.seat);
-    if (seats.sweep()) tell();
+  };
+
+const leave =
+  (/** @type {Joined} */ { roster, onChange }) =>
+  (request, response) => {
+    roster.leave(response.locals.seat);
+    if (roster.sweep()) onChange();
     response.status(204).end();
-  });
-  return app;
-}
+  };
+
+const addressOf = (request) => request.socket.remoteAddress ?? '';
+
+/** Case and hyphens don't count. @param {string} code */
+const plain = (code) => code.toUpperCase().replaceAll('-', '');
+
+const refuse = (response, /** @type {number} */ status, /** @type {string} */ words) =>
+  void response.status(status).type('text').send(`${words}\n`);

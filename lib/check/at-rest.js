@@ -1,5 +1,6 @@
 /**
- * Waiting for rest replaces a timeout: a program is at rest when each of its event loops has turned several times since the last event.
+ * Waiting for rest replaces a timeout. A program is at rest when each of its event loops has turned several times since the last event,
+ * without more timers than usual.
  * @typedef {{ except?: number[], turns?: number, kinds?: string[], isHandedOn?: boolean }} RestOptions  except: pids of frozen processes;
  *   turns: of each event loop; kinds: of events that interrupt a rest, all by default; isHandedOn: other processes execute the requests,
  *   so a request in flight doesn't keep the first process from rest
@@ -72,9 +73,7 @@ function isProcessAtRest(events, pid, { fromMs, least, isFirst, mayAnswer }) {
   return !isStarting && !isAnswering && !hasCrashed && !isWaiting;
 }
 
-/**
- * The fewest timers reported since the process listens. The first report of a child that doesn't listen counts the timers of its loading.
- */
+/** The fewest timers since the process listens. The first report of a child that doesn't listen has the timers of its loading. */
 function usualTimers(events, beats, { pid, isFirst }) {
   const isPrimary = forksOf(events).some((fork) => fork.pid === pid);
   const listening = eventsOf(events, 'listening').find((event) => event.pid === pid);

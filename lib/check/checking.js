@@ -1,5 +1,6 @@
 /**
  * The API of a check file, which exports its definition; a longer check has its looks in looks.js and its demands in demands.js:
+ *
  *   export default check('02-cluster-fork', { 1: { 'forks-as-told': 'NODE_CLUSTER_WORKERS=4 forks exactly four workers' } },
  *     ({ launch, ready, observe, hold }) => {
  *       const main = observe([], async () => ready(await launch({ env: { NODE_CLUSTER_WORKERS: '4' } }), 4));

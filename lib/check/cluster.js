@@ -13,8 +13,7 @@ export const hasListened = (events, pid) =>
   events.some(({ what, workerPid }) => what === 'worker-listening' && workerPid === pid);
 
 /**
- * The workers that the primary knows to be listening, and neither disconnected nor exited.
- * @param {Event[]} events @returns {number[]}  pids, the newest last
+ * Workers that the primary knows to be listening, not disconnected or exited. @param {Event[]} events @returns {number[]}  newest pid last
  */
 export function servingIn(events) {
   const serving = new Set();
@@ -28,7 +27,7 @@ function follow(serving, { what, workerPid }) {
   else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
 }
 
-/** Living processes, also children that have not started yet. @param {Event[]} events @returns {number[]}  pids */
+/** Living processes, including children that have not started yet. @param {Event[]} events @returns {number[]}  pids */
 export function aliveIn(events) {
   const started = eventsOf(events, 'start').map(({ pid }) => pid);
   const children = eventsOf(events, 'child').map(({ childPid }) => childPid);

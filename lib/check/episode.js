@@ -2,8 +2,8 @@
  * An episode: a check acts on a program and records the events until a condition holds or the program is at rest.
  * @typedef {{ how: string, acted: any, isDone: boolean, fromMs: number, first: number, last: number, events: Event[],
  *   exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
- *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: the events' indexes from
- *   the act on, last excluded; exits, forks: of workers; printed: in that time
+ *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: indexes of its events,
+ *   last excluded; exits, forks: of workers; printed: in that time
  */
 import { nowMs } from '../observe/clock.js';
 import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
@@ -19,7 +19,8 @@ const LEFT_MS = 3_000; // a worker whose channel has closed exits within millise
 /**
  * Acts on a program and waits until `isDone`, or the program is at rest.
  * @param {Program} program @param {string} how  in words @param {() => any} act
- * @param {(since: Event[], acted: any) => unknown} [isDone] @param {Parameters<typeof untilAtRest>[2]} [options] @returns {Promise<Episode>}
+ * @param {(since: Event[], acted: any) => unknown} [isDone] @param {Parameters<typeof untilAtRest>[2]} [options]
+ * @returns {Promise<Episode>}
  */
 export async function episode(program, how, act, isDone = () => false, options) {
   const first = program.events.length;
@@ -74,7 +75,7 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
     () => program.fate,
     options,
   );
-  const left = end.fate ? await program.gone(LEFT_MS) : [];
+  const left = end.fate ? await program.survivorsAfter(LEFT_MS) : [];
   const output = program.output();
   if (!end.fate) await program.stop(); // otherwise its clients wait until they time out
   const answers = await asked.answers;

@@ -28,10 +28,7 @@ export async function readExperiments(root, { key, number }) {
   return (await import(pathToFileURL(file).href)).default;
 }
 
-/**
- * @param {Experiment[]} experiments @param {string} chosen  a number from 1, or a name
- * @returns {Experiment} @throws {UsageError}  when it doesn't exist
- */
+/** @param {Experiment[]} experiments @param {string} chosen  a number from 1, or a name @throws {UsageError}  when it doesn't exist */
 export function findExperiment(experiments, chosen) {
   const found = experiments[Number(chosen) - 1] ?? experiments.find(({ name }) => name === chosen);
   if (found) return found;

@@ -91,10 +91,7 @@ function nextAhead(coming, /** @type {Look[]} */ afterwards, records) {
 }
 
 /** While a core is idle, makes the next look before a promise needs it. */
-async function lookAhead(
-  /** @type {() => boolean} */ isOver,
-  /** @type {() => Look | undefined} */ next,
-) {
+async function lookAhead(isOver, next) {
   while (!isOver()) {
     const look = hasIdleCore() ? next() : undefined;
     look?.see();

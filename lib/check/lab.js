@@ -10,6 +10,7 @@
  * @property {import('../observe/runner.js').Runner} runner  of its programs
  * @property {boolean} isBrief  show in seconds what takes minutes
  * @property {() => Promise<number[]>} close  kills its programs; the lab starts nothing afterwards
+ *
  * @typedef {object} Experiment  exported by checks/NN-slug/experiments.js
  * @property {string} name  kebab-case
  * @property {string} title

@@ -26,7 +26,6 @@ export function createPrograms({ root, key, place, runner, onProgram }) {
   const subject = createSubject({ root, key, place }, runner.home);
   /** @type {Program[]} in the order of their start */
   const all = [];
-  /** @type {Program | undefined} */
   let first;
   const references = new WeakSet();
   return {
@@ -128,10 +127,7 @@ const notOurs = (/** @type {{ got?: string }} */ { got }) => ({
   try: 'close other programs, then check again',
 });
 
-/**
- * A program's command as typed in a shell, with what is pretended to it in parentheses.
- * @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] @returns {string}
- */
+/** As typed in a shell; pretences in parentheses. @param {LaunchOptions & { entry: string }} options @param {boolean} [isReference] */
 export function commandOf(options, isReference = false) {
   const { entry, args = [], env = {} } = options;
   const settings = Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);

@@ -4,6 +4,7 @@
  * @typedef {import('../measure/conditions.js').Conditions} Conditions @typedef {import('../verdict/outcome.js').Story} Story
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./look-graph.js').Declare} Declare
  * @typedef {(...seen: any[]) => Promise<void> | void} Judge  gets the results of the looks
+ *
  * @typedef {object} Lesson  what a check declares itself with
  * @property {(options?: LaunchOptions) => Promise<Program>} launch  starts the learner's program under the probe
  * @property {() => import('../observe/program-copy.js').Copy} copy  of the learner's folder, completed from the starter; start it with
@@ -13,7 +14,7 @@
  * @property {Declare} observe  declares a look: the looks that it needs, and a body that gets their results. No two run at the same
  *   time. The error of a look fails all looks that need it, and the first of their promises reports it
  * @property {Declare} observeInParallel  declares a look that may run beside others: it uses another program
- * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  declares a promise: `judge` throws unless it holds
+ * @property {(id: string, looks: Look[], judge: Judge, options?: HoldOptions) => void} hold  `judge` throws unless the promise holds
  * @property {(id: string, steps: Step[], options?: HoldOptions) => void} holdInSteps  the same in steps: the first that fails is
  *   reported without waiting for the looks of later ones
  * @property {(looks: Look[], body: Judge) => void} measure  declares a measurement that decides nothing: made when all promises hold,
@@ -26,12 +27,14 @@
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
  * @property {() => number} seed  for createDraw(); reported with the verdict once a check has asked for it
+ *
  * @typedef {[looks: Look[], judge: Judge]} Step
  * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: ids of promises
  *   that must hold before it is judged; isGate: every later promise needs it; isMeasurement: it needs all earlier promises, and no
  *   look runs beside it; areIndependent: if one of its steps is undecided, the next may still decide
  * @typedef {{ key: string, promises: Record<string, string>, taskOf: Record<string, number>, declare: (lesson: Lesson) => void }}
  *   Definition  key: NN-slug; promises: id → sentence, in the order of judging; taskOf: id → number of its task in the text
+ *
  * @typedef {object} SessionOptions
  * @property {string} root  the folder that holds the rooms
  * @property {string} place  the file or folder to judge
@@ -188,10 +191,7 @@ function whenAborted(/** @type {AbortSignal | undefined} */ signal) {
   });
 }
 
-function keepTimeline(
-  /** @type {Program | undefined} */ program,
-  /** @type {string | undefined} */ file,
-) {
+function keepTimeline(program, file) {
   if (!file || !program) return;
   writeFileSync(file, program.events.map((event) => `${JSON.stringify(event)}\n`).join(''));
 }

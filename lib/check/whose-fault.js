@@ -7,8 +7,8 @@ import { workWithin } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
 import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
-const WAITED = 0.25; // share of an interval; without that wait a right program would have been in time
-const UNTOUCHED = 0.1; // share of an interval; a shorter wait for a core doesn't matter
+const WAITED = 0.25; // share of an interval spent waiting for a core, beside other programs
+const UNTOUCHED = 0.1; // the same share, on a crowded machine
 
 const TOO_BUSY = {
   why: 'The machine is too busy: what was late, twice, may only have been delayed.',

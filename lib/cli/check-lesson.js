@@ -73,7 +73,8 @@ export async function checkLesson(options) {
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);
-  if (!subject) saveVerdict(io, key, { promises: result.promises, ...summary });
+  if (!subject)
+    saveVerdict(io, key, { ...summary, promises: result.promises, before: before.verdicts });
   if (timeline && !isJson) showTimeline(timeline, io);
   reportSaveErrors(io);
   return result;
@@ -156,5 +157,7 @@ function showTimeline(/** @type {string} */ file, /** @type {Io} */ io) {
   );
   const lines = drawTimeline(requestsOf(events), names, io.stdout.columns ?? 100).map(visible);
   const { bold } = createStyle(io.stdout, io.env);
-  io.stdout.write(`${bold('Who executed requests, and when')}\n\n${lines.join('\n')}\n\n`);
+  io.stdout.write(
+    `${bold('Which process executed requests, and when')}\n\n${lines.join('\n')}\n\n`,
+  );
 }

@@ -5,7 +5,7 @@ import { createRunner } from '../observe/runner.js';
 import { createStyle } from '../verdict/style.js';
 import { visible } from '../verdict/visible.js';
 import { checkLesson } from './check-lesson.js';
-import { nextLesson } from './current-lesson.js';
+import { lessonToDo } from './current-lesson.js';
 import { createFailureViewer } from './failure-viewer.js';
 import { readProgress } from './saved/progress.js';
 
@@ -15,7 +15,7 @@ const WAITING = 'Waiting for the next save.';
 
 /** @param {Lesson[]} lessons @param {Io} io @param {import('./learner-page.js').Audience} audience */
 export function createCheckQueue(lessons, io, audience) {
-  let current = nextLesson(lessons, readProgress(io));
+  let current = lessonToDo(lessons, readProgress(io));
   const checks = createChecks(lessons, io, audience);
   const queue = createQueue(checks.warmUp(current));
   return {
@@ -30,11 +30,14 @@ export function createCheckQueue(lessons, io, audience) {
         await audience.begin(lesson, file);
         await checks.run(lesson, { isAll, signal });
         if (!signal.aborted) io.stdout.write(`\n${WAITING}\n`);
-        current = nextLesson(lessons, readProgress(io));
+        if (checks.passed()) current = lessonToDo(lessons, readProgress(io));
       });
     },
     /** Runs something else if the queue is empty; a save interrupts it. @returns {boolean}  false: the queue is busy */
-    aside(/** @type {string} */ words, /** @type {(signal: AbortSignal) => Promise<void>} */ act) {
+    runIfIdle(
+      /** @type {string} */ words,
+      /** @type {(signal: AbortSignal) => Promise<void>} */ act,
+    ) {
       if (queue.isBusy()) return false;
       queue.add(async (signal) => {
         io.stdout.write(`\n${visible(words)}\n`);

@@ -2,8 +2,8 @@
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../common/usage-error.js';
 import { quoted } from '../common/nearest.js';
-import { LONGEST_NAME, nameOf } from '../board/learner-names.js';
-import { BOARD_PORT, HEARD } from '../board/class-roster.js';
+import { LONGEST_NAME, parseName } from '../board/learner-names.js';
+import { BOARD_PORT, REPORT_IN_WORDS } from '../board/reports.js';
 import { NO_ANSWER, ask } from './ask.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./learner-page.js').Audience} Audience */
@@ -58,7 +58,7 @@ async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} *
   const wanted =
     typed ??
     (io.stdin.isTTY ? await ask(io, 'Your name on the board, whichever you like: ') : NO_ANSWER);
-  const name = nameOf(wanted);
+  const name = parseName(wanted);
   if (name) return name;
   throw new UsageError(
     wanted === undefined
@@ -73,14 +73,14 @@ async function nameFor(/** @type {string | undefined} */ typed, /** @type {Io} *
  * @param {Joining} joining
  * @param {{ lesson: Lesson, io: Io, onChange?: () => void }} options  lesson: the current one; onChange: called when the board
  *   has accepted or lost this learner, and when a vote opens or closes
- * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, told: () => import('../learner/serve.js').Hand,
+ * @returns {Promise<Audience & { hand: (isUp?: boolean) => void, snapshot: () => import('../learner/serve.js').Hand,
  *   vote: ReturnType<typeof import('../board/join-board.js').joinBoard>['vote'] }>}  hand: raises or lowers it; without an
  *   argument, toggles it
  */
 export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const { joinBoard } = await import('../board/join-board.js');
   const say = (/** @type {string} */ line) => void io.stdout.write(`${line}\n`);
-  say(`Joining the board at ${url} as ${name}. It hears:\n  ${HEARD}.`);
+  say(`Joining the board at ${url} as ${name}. It hears:\n  ${REPORT_IN_WORDS}.`);
   say('None of your files leaves this machine, and the board writes nothing down.');
   const report = {
     lesson: lesson.key,
@@ -97,7 +97,7 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
       failed = [];
       const isOther = line.report().lesson !== key;
       if (isOther) kept.clear();
-      line.tell({ lesson: key, state: 'checking', ...(isOther && { failed, kept: [] }) });
+      line.update({ lesson: key, state: 'checking', ...(isOther && { failed, kept: [] }) });
     },
     program() {},
     promise({ promise: { id, verdict } }) {
@@ -106,15 +106,15 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
       if (verdict === 'passed') kept.add(id);
     },
     end: (/** @type {any} */ { verdict, fault }) =>
-      line.tell({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept] }),
-    told: () => ({ isUp: line.report().hand, isHeard: line.isSeated(), ballot: line.ballot() }),
-    vote: line.vote,
+      line.update({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept] }),
+    snapshot: () => ({ isUp: line.report().hand, isHeard: line.isSeated(), ballot: line.ballot() }),
+    vote: (choice) => line.vote(choice),
     hand(hand = !line.report().hand) {
       if (hand === line.report().hand) return;
-      line.tell({ hand });
+      line.update({ hand });
       say(hand ? 'Your hand is up; r takes it down again.' : 'Your hand is down.');
     },
-    close: line.close,
+    close: () => line.close(),
   };
 }
 

@@ -4,7 +4,7 @@ import { visible } from '../verdict/visible.js';
 import { showNextHint, shownHints } from './saved/shown-hints.js';
 import { watchVerdicts, readVerdict } from './saved/last-verdict.js';
 import { lessonHistory } from './saved/lesson-history.js';
-import { nextLesson } from './current-lesson.js';
+import { lessonToDo } from './current-lesson.js';
 import { readHistory } from './saved/history.js';
 import { readProgress, updateProgress } from './saved/progress.js';
 import { setPrediction } from './saved/prediction.js';
@@ -39,13 +39,13 @@ export const noPage = {
 /**
  * @param {object} options @param {Lesson[]} options.lessons @param {Io} options.io @param {number} options.port
  * @param {(lesson: Lesson) => void} options.check  as after a save
- * @param {import('../learner/page-actions.js').PageActions['aside']} options.aside  runs something else if nothing is being checked
+ * @param {import('../learner/page-actions.js').PageActions['runIfIdle']} options.runIfIdle  runs something else if nothing is being checked
  * @param {import('../learner/serve.js').Learner['hand']} [options.hand]  with --join @returns {Promise<Page>}
  */
-export async function openPage({ lessons, io, port, check, aside, hand }) {
+export async function openPage({ lessons, io, port, check, runIfIdle, hand }) {
   try {
     const { serveLearner } = await import('../learner/serve.js');
-    const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), aside, hand };
+    const learner = { ...learnerOf(lessons, io, check), ...pageActionsOf(io), runIfIdle, hand };
     const page = await serveLearner({ root: io.root, port, lessons, learner });
     io.stdout.write(`The page: ${page.url}\n`);
     return isolated(page, io);
@@ -88,7 +88,7 @@ function isolated(page, io) {
     program: (started) => void attempt(() => page.program(started)),
     promise: (decided) => void attempt(() => page.promise(decided)),
     end: (result) => void attempt(() => page.end(result)),
-    refresh: () => void attempt(() => page.tell()),
+    refresh: () => void attempt(() => page.refresh()),
     close: () => page.close(),
   };
 }
@@ -96,23 +96,23 @@ function isolated(page, io) {
 /** @returns {Omit<import('../learner/serve.js').Learner, keyof import('../learner/page-actions.js').PageActions>} */
 function learnerOf(/** @type {Lesson[]} */ lessons, /** @type {Io} */ io, check) {
   return {
-    where() {
+    progress() {
       const progress = readProgress(io);
       const { passed, predictions } = progress;
       const checks = readHistory(io).filter(({ measurements }) => measurements?.length > 0);
       const measured = [...new Set(checks.map(({ lesson }) => lesson))];
-      const current = nextLesson(lessons, progress).key;
-      const [solutions, unkept] = [readSolutionResults(io), lastSaveError(io)];
-      return { current, passed, predictions, measured, solutions, unkept };
+      const current = lessonToDo(lessons, progress).key;
+      const [solutions, saveError] = [readSolutionResults(io), lastSaveError(io)];
+      return { current, passed, predictions, measured, solutions, saveError };
     },
     check,
-    foretell(key, value) {
+    predict(key, value) {
       updateProgress(io, (progress) => setPrediction(progress, key, value));
     },
-    before: (key) => lessonHistory(readHistory(io), key).verdicts,
-    kept: (key) => readVerdict(io, key),
-    followKept: (onChange) => watchVerdicts(io, onChange),
-    hinted: (lesson) => shownHints(lesson, io),
-    hint: (lesson) => showNextHint(lesson, io),
+    earlierVerdicts: (key) => lessonHistory(readHistory(io), key).verdicts,
+    lastVerdict: (key) => readVerdict(io, key),
+    followVerdicts: (onChange) => watchVerdicts(io, onChange),
+    shownHints: (lesson) => shownHints(lesson, io),
+    showHint: (lesson) => showNextHint(lesson, io),
   };
 }

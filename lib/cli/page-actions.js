@@ -5,16 +5,16 @@ import { UsageError } from '../common/usage-error.js';
 import { changesOf } from '../lessons/answer-programs.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { solutionDiffs } from './commands/diff.js';
-import { changedFiles, restoreStarter } from './commands/reset.js';
 import { askForSolution } from './commands/solution.js';
 import { saveSolutionResult } from './saved/solution-results.js';
 import { RIGHT, judge, askForSpot, nextSitting } from './commands/spot.js';
 import { hasUnreportedError } from './saved/save-errors.js';
+import { changedFiles, restoreStarter } from './starter-files.js';
 
 /** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../lessons/catalog.js').Lesson} Lesson */
 /** @typedef {import('../learner/page-actions.js').PageActions} PageActions */
 
-/** @param {Io} io @returns {Omit<PageActions, 'aside'>} */
+/** @param {Io} io @returns {Omit<PageActions, 'runIfIdle'>} */
 export function pageActionsOf(io) {
   const { root } = io;
   return {
@@ -69,7 +69,7 @@ function spotActionsOf(io) {
   };
 }
 
-const pathOf = (/** @type {import('./commands/reset.js').Changed} */ { key, file }) =>
+const pathOf = (/** @type {import('./starter-files.js').Changed} */ { key, file }) =>
   `${lessonPaths(key).mine}/${file}`;
 
 /** Says which promise of the solution kept it from being measured. */

@@ -8,7 +8,7 @@ import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
 import { allVisible, visible } from '../verdict/visible.js';
 import { noHistory } from './saved/lesson-history.js';
-import { nextLesson } from './current-lesson.js';
+import { lessonToDo } from './current-lesson.js';
 
 /**
  * Prints a check at a terminal: promises as they are decided, then the numbers, and at the end, where the reader looks, what to
@@ -20,56 +20,71 @@ import { nextLesson } from './current-lesson.js';
  * @param {boolean} [options.isHelped]  print what to try at the first failure, not only at the second
  * @param {boolean} [options.hasKeys]  the reader has the keys of `npm start`
  */
-export function createReporter({ lesson, lessons, io, prediction, before = noHistory, ...more }) {
-  const { subject, isLonger, isHelped = false, hasKeys = false } = more;
-  const { stdout, env, root } = io;
-  const style = createStyle(stdout, env);
-  const columns = Math.min(stdout.columns ?? 100, 110);
-  let used = 0;
-  let shown = 0; // task whose heading was printed last
-  const named = new Set(); // numbers of tasks whose heading was printed
-  const print = (/** @type {string[]} */ ...lines) => {
-    const text = lines.join('\n');
-    used += text.split('\n').length;
-    stdout.write(`${text}\n`);
-  };
-  const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
-  const path = visible(relative(root, subject ?? join(root, 'lessons', lesson.key)));
+export function createReporter({ before = noHistory, ...options }) {
+  const { lesson, io, subject } = options;
+  const paper = createPaper(io);
+  const { print, style } = paper;
+  const headingOf = createHeadings(style);
   return {
-    begin: () =>
-      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(path)}`, ''),
-    promise({ promise, number, of, task }) {
-      const rest = named.has(task?.number) ? ' (the rest)' : ''; // a promise that failed last time is judged first
-      if (task && task.number !== shown) print(`  ${style.dim(visible(taskHeading(task) + rest))}`);
-      shown = task?.number ?? 0;
-      named.add(task?.number);
-      print(promiseLine(allVisible(promise), { number, of }, style, stdout.columns));
+    begin() {
+      const path = visible(relative(io.root, subject ?? join(io.root, 'lessons', lesson.key)));
+      print(`${style.bold(`Lesson ${lesson.number}: ${lesson.title}`)}  ${style.dim(path)}`, '');
     },
-    end(checked, progress) {
-      const result = allVisible(checked);
-      const tally = tallyOf(result, before.verdicts);
-      const [first, ...others] = openPromises(result);
-      const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
-      const help = { prediction: predicted, measured: before.measured, longer, style };
-      const numbers = numberLines(result, help);
-      print(
-        ...unjudgedTaskLines(result, tally, style),
-        '',
-        ...faultLines(result.fault),
-        ...sceneOf(result, style, columns),
-        ...numbers,
-      );
-      const isTold = isHelped || failsAgain(first, before);
-      const explained = failureLines(result, { isTold, used, root, columns, style });
-      if (explained.length > 0) print(...explained);
-      const keys = hasKeys && keysLine({ first, others, isTold });
-      print(
-        summary(result, tally, style),
-        ...seedLines(result, lesson),
-        keys || next({ result, lesson, lessons, progress, subject }),
-      );
+    promise({ promise, number, of, task }) {
+      const line = promiseLine(allVisible(promise), { number, of }, style, io.stdout.columns);
+      print(...headingOf(task), line);
+    },
+    end: (checked, progress) => printEnd(checked, progress, { ...options, before, paper }),
+  };
+}
+
+/** The terminal, and how many lines of it are used. */
+function createPaper(/** @type {import('./saved/progress.js').Io} */ { stdout, env }) {
+  let used = 0;
+  return {
+    style: createStyle(stdout, env),
+    columns: Math.min(stdout.columns ?? 100, 110),
+    used: () => used,
+    print(/** @type {string[]} */ ...lines) {
+      const text = lines.join('\n');
+      used += text.split('\n').length;
+      stdout.write(`${text}\n`);
     },
   };
+}
+
+/** The heading of a task before its first promise, and again after those of another: a promise that failed last time comes first. */
+function createHeadings(style) {
+  let last = 0; // number of the task whose heading was printed last
+  const named = new Set();
+  return (/** @type {import('../lessons/tasks.js').Task | undefined} */ task) => {
+    const rest = named.has(task?.number) ? ' (the rest)' : '';
+    const isNew = task && task.number !== last;
+    last = task?.number ?? 0;
+    named.add(task?.number);
+    return isNew ? [`  ${style.dim(visible(taskHeading(task) + rest))}`] : [];
+  };
+}
+
+/** @param {any} checked @param {any} progress @param {any} options  of createReporter(), and its paper */
+function printEnd(checked, progress, { lesson, lessons, io, prediction, before, paper, ...more }) {
+  const { subject, isLonger, isHelped = false, hasKeys = false } = more;
+  const { print, style, columns } = paper;
+  const result = allVisible(checked);
+  const tally = tallyOf(result, before.verdicts);
+  const [first, ...others] = openPromises(result);
+  const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
+  const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
+  const help = { prediction: predicted, measured: before.measured, longer, style };
+  const seen = [...sceneOf(result, style, columns), ...numberLines(result, help)];
+  print(...unjudgedTaskLines(result, tally, style), '', ...faultLines(result.fault), ...seen);
+  const isTold = isHelped || failsAgain(first, before);
+  const used = paper.used();
+  const explained = failureLines(result, { isTold, used, root: io.root, columns, style });
+  if (explained.length > 0) print(...explained);
+  const keys = hasKeys && keysLine({ first, others, isTold });
+  const command = keys || next({ result, lesson, lessons, progress, subject });
+  print(summary(result, tally, style), ...seedLines(result, lesson), command);
 }
 
 function sceneOf({ scene, promises }, style, columns) {
@@ -143,7 +158,7 @@ function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject
   if (verdict === 'failed') return `A hint: npm run hint ${name}`;
   if (!isWhole) return `Judge all promises: npm run check ${name}`;
   if (subject) return `Your own: npm run check ${name}`;
-  const following = nextLesson(lessons, progress);
+  const following = lessonToDo(lessons, progress);
   if (following !== lesson) {
     return `Next: read lessons/${following.key}/README.md, then npm run check lesson-${following.number}`;
   }

@@ -25,7 +25,7 @@ export function isFile(path) {
   }
 }
 
-/** Replaces a file whole, even if it crashes midway, and removes drafts of killed processes. @param {string} file @param {string} text */
+/** Replaces a file whole or, after a crash, not at all. Removes drafts of killed processes. @param {string} file @param {string} text */
 export function writeWhole(file, text) {
   removeUnfinished(file);
   const unfinished = `${file}.${process.pid}.unfinished`;

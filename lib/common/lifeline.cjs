@@ -1,4 +1,4 @@
-/** Preloaded into our child processes, so that each exits with its parent, even a parent that exits before any other code runs. */
+/** Preloaded into our child processes, so that each exits with its parent, even if that exits before any other code runs. */
 'use strict';
 const { isMainThread } = require('node:worker_threads');
 

@@ -1,7 +1,7 @@
 const longestName = 60;
 
 /**
- * The most likely intended name: one that contains the typed text, else the one with the smallest edit distance.
+ * The most likely intended name: a name that contains the typed text, else the name with the smallest edit distance.
  * @param {string} name @param {string[]} candidates @returns {string | undefined}  undefined if none has anything in common with it
  */
 export function nearest(name, candidates) {

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { statSync, watch } from 'node:fs';
 
 const AGAIN_MS = 200;
 
@@ -19,6 +19,7 @@ export function watchRecursive(folder, tell) {
   const begin = (/** @type {() => void} */ onBegin) => {
     try {
       watcher?.close();
+      statSync(folder); // Node 24 watches a missing folder without an error, and never sees it
       watcher = watch(folder, { recursive: true }, () => tell());
       watcher.on('error', beginAgain);
       onBegin();

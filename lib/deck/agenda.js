@@ -1,17 +1,14 @@
-/** The run of show: every plan with the time of each exercise and demo, and what has to be prepared for it. */
+/** The run of show: for every plan the time of each exercise and demo, and what to prepare. */
 import { planDays } from './plans.js';
 
-const WIDTH = 62; // of what stands between the time and the minutes
+const WIDTH = 62; // of the words between the time and the minutes
 
-/**
- * What a lesson needs beside `npm ci`.
- * @typedef {{ key: string, title: string, install: string, isHere: boolean }} Need
- */
+/** @typedef {{ key: string, title: string, install: string, isHere: boolean }} Need  of a lesson, besides `npm ci` */
 
 /**
  * @param {import('./read-deck.js').Chapter[]} chapters
- * @param {{ needs?: Need[], startMinute?: number, plan?: string }} [options]  startMinute: of the day, 540 for 9:00; without
- *   it times are counted from 0:00. plan: the name of one day, all unless told
+ * @param {{ needs?: Need[], startMinute?: number, plan?: string }} [options]  startMinute: of the day, 540 for 9:00, default 0;
+ *   plan: the name of one, default: all
  * @returns {string}
  */
 export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
@@ -29,17 +26,15 @@ export function agenda(chapters, { needs = [], startMinute = 0, plan } = {}) {
   return days.flat().join('\n');
 }
 
-/** How much of the time of its slides is the class's, in per cent. */
+/** The exercises' share of a day's slides, in per cent. */
 function shareOf(/** @type {import('./plans.js').Day} */ { items }) {
   const slides = items.filter(({ id }) => id !== undefined);
   return Math.floor((100 * sum(slides.filter(({ kind }) => kind === 'do'))) / sum(slides));
 }
 
-/**
- * A row for each chapter (again after a break), and below it one for each demo, each exercise, and the slides between them.
- * @typedef {{ fromMinute: number, minutes: number, words: string, isHead?: boolean }} Row
- * @returns {Row[]}
- */
+/** @typedef {{ fromMinute: number, minutes: number, words: string, isHead?: boolean }} Row */
+
+/** A row for each chapter (again after a break), and below it for demos, exercises and the slides between. @returns {Row[]} */
 function rowsOf(
   /** @type {import('./plans.js').Day} */ { items },
   /** @type {Map<string, string>} */ titles,
@@ -64,18 +59,16 @@ function rowsOf(
   return rows;
 }
 
-/** Opening and closing are not lessons: there is nothing to number. */
+/** Opening and closing have no number. */
 function headOf(/** @type {string} */ key, /** @type {Map<string, string>} */ titles) {
   const number = Number(key.slice(0, 2));
   return `${number > 0 && number < 99 ? `${number}. ` : ''}${titles.get(key)}`;
 }
 
-/**
- * Neighbours that belong together.
- * @param {import('./plans.js').Item[]} items
- * @param {(one: import('./plans.js').Item, next: import('./plans.js').Item) => boolean} isOne
- */
-function grouped(items, isOne) {
+function grouped(
+  /** @type {import('./plans.js').Item[]} */ items,
+  /** @type {(one: import('./plans.js').Item, next: import('./plans.js').Item) => boolean} */ isOne,
+) {
   /** @type {import('./plans.js').Item[][]} */
   const groups = [];
   for (const item of items) {

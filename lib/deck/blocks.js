@@ -1,4 +1,4 @@
-/** What a block of a slide becomes: code, a demo, a spot, a list of the plan's lessons, a diagram. */
+/** Renders the blocks of a slide: code, a demo, a spot, a list of the plan's lessons, a diagram. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { hasCode } from '../common/files.js';
@@ -10,14 +10,14 @@ import { readSpot } from './spots.js';
 import { starterCode } from './starter-code.js';
 
 /**
- * @typedef {object} Context  of a chapter; what its blocks tell about the slide is added to it
+ * @typedef {object} Context  of a chapter; rendering a block adds facts about its slide
  * @property {string} root
  * @property {string} path  of the chapter's slides.md
  * @property {string} key
- * @property {import('./read-deck.js').Front[]} lessons  of the plan, for lists of them
- * @property {string[]} demos  of this slide
- * @property {boolean} isSolution  does this slide show code of the lesson's solution?
- * @property {boolean} isAnswer  does it tell what was voted on?
+ * @property {import('./read-deck.js').Front[]} lessons  of the plan
+ * @property {string[]} demos  on this slide
+ * @property {boolean} isSolution  it shows code of the lesson's solution
+ * @property {boolean} isAnswer  it gives away the answer to a vote
  */
 
 /** A fault in a chapter's slides. @param {string} path @param {string} fault @param {string} [mend] */
@@ -36,9 +36,9 @@ export function renderFence({ info, content }, context) {
   const file = fileOf(info);
   context.isSolution ||= file?.startsWith('solutions/') ?? false;
   const rows = text.split('\n');
-  const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // at last all of them
+  const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // the last step shows all of them
   const starter = starterCode(context.root, info);
-  if (starter) steps.unshift(''); // it has become the solution
+  if (starter) steps.unshift(''); // the first step turns it into the solution
   const before = starter && highlight(starter, language, 'line old');
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
   const measure = measureOf(starter ? [...rows, ...starter.split('\n')] : rows);
@@ -61,14 +61,14 @@ function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) 
   );
 }
 
-/** Where the workshop can be had, or, where no address is known, the block's own sentence. */
+/** The workshop's address; if it has none, the block's own sentence. */
 function renderRepository(text, { root }) {
   const address = repositoryOf(root);
   if (!address) return `<p>${escapeHtml(text)}</p>\n`;
   return `<p class="address">${escapeHtml(address)}</p>\n`;
 }
 
-/** A change to the solution, what it may break, a line `- ...` each, and what judges it. */
+/** A change to the solution, the promises that it may break (a line `- ...` each), and the demo that judges it. */
 function renderSpot(name, text, context) {
   const { root, key, path } = context;
   context.isSolution = true;
@@ -87,7 +87,6 @@ function renderSpot(name, text, context) {
   }
 }
 
-/** A row for each lesson of the plan: its number, and its `question` or what you `build` in it. */
 function renderLessons(/** @type {string} */ what, { lessons, path }) {
   if (!['question', 'build'].includes(what))
     throw faultIn(path, `"lessons ${what ?? ''}" lists neither questions nor what you build.`);
@@ -99,7 +98,7 @@ function renderLessons(/** @type {string} */ what, { lessons, path }) {
   return `<table${size}><tbody>${rows.join('')}</tbody></table>\n`;
 }
 
-/** An SVG becomes part of the page, where the theme colours it; other images are not on slides. @param {any} token @param {Context} context */
+/** Embeds a diagram, an SVG, so that the theme colours it. @param {any} token @param {Context} context @returns {string}  HTML */
 export function renderImage(token, context) {
   const { root, path } = context;
   const source = String(token.attrGet('src'));

@@ -1,4 +1,4 @@
-/** What a chapter says of the day that it is taught in: its opener, and the bridge to what comes next. */
+/** Fits each chapter into the day on which it is taught: its opener, and the bridge to the next chapter. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLessonYml } from '../lessons/lesson-yml.js';
@@ -15,11 +15,11 @@ const numberOf = (/** @type {string} */ key) => Number(key.slice(0, 2));
 const isLesson = (/** @type {string} */ key) => numberOf(key) > 0 && numberOf(key) < 99;
 
 /**
- * @param {Chapter[]} chapters  those that are taught
- * @param {{ root: string, plan?: string, keys: string[], fronts: Front[] }} deck  plan: its name, none for the whole deck; keys, fronts: of all chapters
+ * @param {Chapter[]} chapters  of the plan
+ * @param {{ root: string, plan?: string, keys: string[], fronts: Front[] }} deck  plan: its name; keys, fronts: of all chapters
  * @returns {Chapter[]}
  */
-export function tellTheDay(chapters, { root, plan, keys, fronts }) {
+export function fitIntoDay(chapters, { root, plan, keys, fronts }) {
   const taught = chapters.map(({ key }) => key);
   const stretches = stretchesOf(chapters, plan, fronts);
   const lessons = taught.filter(isLesson);
@@ -42,12 +42,11 @@ function aboutOf(root, key) {
   try {
     return parseLessonYml(readFileSync(join(root, about), 'utf8'), about);
   } catch (/** @type {any} */ error) {
-    if (error.code === 'ENOENT') return undefined; // slides can be written before their lesson
+    if (error.code === 'ENOENT') return undefined; // an author may write slides before their lesson
     throw error;
   }
 }
 
-/** The speaker's last words in a chapter lead to the one that follows in this plan. */
 function withBridge(/** @type {Chapter} */ chapter, /** @type {string} */ words) {
   const bridge = () => `<p><strong>Bridge:</strong> ${words}</p>`;
   const lead = (/** @type {import('./read-deck.js').Slide} */ slide) => ({
@@ -64,11 +63,9 @@ function bridgeTo(/** @type {string | undefined} */ next, /** @type {Front[]} */
   return `Next comes lesson ${numberOf(front.key)}: “${escapeHtml(front.question ?? front.title)}”`;
 }
 
-/**
- * The day in pieces: a chapter, or a part of it before or after a break; and the breaks. The whole deck has no breaks.
- * @typedef {{ key?: string, kind: 'chapter' | 'break' | 'lunch', minutes: number, name: string }} Stretch
- * @returns {Stretch[]}
- */
+/** @typedef {{ key?: string, kind: 'chapter' | 'break' | 'lunch', minutes: number, name: string }} Stretch  of the day */
+
+/** Chapters, divided by breaks; the whole deck has none. @returns {Stretch[]} */
 function stretchesOf(chapters, plan, fronts) {
   const nameOf = (key) => {
     const { short = '' } = fronts.find((one) => one.key === key) ?? {};

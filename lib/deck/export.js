@@ -1,4 +1,4 @@
-/** The deck away from this server: as PDF, and as a static folder. */
+/** Exports the deck, as PDF or as a static folder. */
 import { accessSync, constants, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,21 +25,18 @@ const BROWSERS = [
   'google-chrome-stable',
   'chrome',
 ];
-/** A Chromium that opens no window and asks nobody for anything. */
+/** Chromium's options: no window, no requests of its own. */
 export const QUIETLY =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
   '--disable-component-update --disable-sync';
 
-/**
- * What is written, and of which plan: the whole deck without one.
- * @typedef {{ root: string, plan?: string, file: string, env: NodeJS.ProcessEnv }} Paper
- */
+/** @typedef {{ root: string, plan?: string, file: string, env: NodeJS.ProcessEnv }} Paper  plan: default the whole deck */
 
 /**
- * Writes the deck as PDF, through a Chromium that is installed: a page for each slide.
+ * Writes the deck as PDF, a page for each slide. This and the next two need an installed Chromium.
  * @param {Paper & { hasNotes: boolean }} options
- * @returns {Promise<number>}  its pages
- * @throws {UsageError}  when there is no Chromium, or no such plan
+ * @returns {Promise<number>}  the number of pages
+ * @throws {UsageError}  if there is no Chromium, or no such plan
  */
 export async function exportPdf({ hasNotes, ...options }) {
   const chapters = readDeck(options.root, options.plan);
@@ -47,31 +44,21 @@ export async function exportPdf({ hasNotes, ...options }) {
   return chapters.reduce((sum, { slides }) => sum + slides.length, 0);
 }
 
-/**
- * Writes the handout for learners as PDF: A4, three slides a page and room to write, the chapters as bookmarks.
- * @param {Paper} options
- * @returns {Promise<number>}  its pages
- * @throws {UsageError}  when there is no Chromium, or no such plan
- */
+/** Writes the learners' handout: A4, three slides a page. @param {Paper} options @returns {Promise<number>}  its pages */
 export async function exportHandout(options) {
   const pages = handoutSheets(readDeck(options.root, options.plan)).length;
   await printToPdf({ ...options, path: 'handout' });
   return pages;
 }
 
-/**
- * Writes the trainer's script as PDF: A4, two slides and their notes a page, the chapters as bookmarks.
- * @param {Paper} options
- * @returns {Promise<number>}  its pages
- * @throws {UsageError}  when there is no Chromium, or no such plan
- */
+/** Writes the trainer's script: A4, two slides a page. @param {Paper} options @returns {Promise<number>}  its pages */
 export async function exportScript(options) {
   const pages = scriptSheets(readDeck(options.root, options.plan)).length;
   await printToPdf({ ...options, path: 'script' });
   return pages;
 }
 
-/** @param {Paper & { path: string }} options  path: of the deck's server */
+/** @param {Paper & { path: string }} options  path: on the deck's server */
 async function printToPdf({ root, plan, file, path, env }) {
   const browser = findBrowser(env);
   const place = demandRoom(resolve(tmpdir()));
@@ -88,25 +75,23 @@ async function printToPdf({ root, plan, file, path, env }) {
   if (!existsSync(file)) throw new Error(`${browser} wrote no PDF.`);
 }
 
-/** @param {string} browser @param {string[]} args @param {string} profile  its folder; where we are killed, the guard or the next start removes it */
+/** @param {string} browser @param {string[]} args @param {string} profile  removed by the guard, or by the next start */
 async function run(browser, args, profile) {
   const env = { ...process.env, ...markInEnvironment(basename(profile)) };
   const { guard, ended, end } = spawnGuarded(browser, args, { env, removes: [profile] });
-  mkdirSync(profile, { mode: 0o700 }); // now that there is a guard that removes it
+  mkdirSync(profile, { mode: 0o700 }); // only now: the guard removes it
   const timer = setTimeout(end, PDF_LIMIT_MS);
   const outputs = [guard.stdout, guard.stderr].map((stream) => stream && text(stream));
   const { code, error } = await ended;
   clearTimeout(timer);
-  await endHome(profile); // with a browser whose guard was killed: it holds the streams open
+  await endHome(profile); // a browser that outlives its guard holds the streams open
   if (code === 0) return;
   throw new Error(`${browser} failed: ${error ?? (await Promise.all(outputs)).join('')}`);
 }
 
 /**
- * CHROME_PATH, else the first of the usual names that is installed.
- * @param {NodeJS.ProcessEnv} env
- * @returns {string}
- * @throws {UsageError}  when there is none
+ * The path of CHROME_PATH, else of the first usual name that is installed.
+ * @param {NodeJS.ProcessEnv} env  @returns {string}  @throws {UsageError}  if there is none
  */
 export function findBrowser({ CHROME_PATH, PATH = '' }) {
   const onMac = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
@@ -133,9 +118,9 @@ function isProgram(file) {
 }
 
 /**
- * Writes the deck into a folder, for any web server. Its demos play what was recorded.
- * @param {{ root: string, folder: string, plan?: string }} options  plan: the whole deck without one
- * @throws {UsageError}  when the folder holds something already
+ * Writes the deck for any web server; its demos play their recordings.
+ * @param {{ root: string, folder: string, plan?: string }} options  plan: default the whole deck
+ * @throws {UsageError}  if the folder isn't empty
  */
 export function exportHtml({ root, folder, plan }) {
   if (existsSync(folder) && readdirSync(folder).length > 0)

@@ -1,23 +1,18 @@
 /**
- * The large number of a slide: its first paragraph, when that begins in bold, as in
+ * The large number of a slide: the bold words that begin its first paragraph, as in
  *
  *     **4.02** times as fast (95 %: 3.86 to 4.17)
  *     2 cores (AMD EPYC), Node 20.20.2, 20 November 2026
  *
- * What is bold is set large; below it stands what it is a number of, with its interval, and where it was measured. It is a
- * quote: each number of its first line has to stand in the slide's diagram or table, too. It is alone on the slide until the
- * diagram's first step (theme.css).
+ * It is a quote: the slide's diagram or table must contain each number of the first line. It stands alone on the slide until
+ * the diagram's first step (theme.css).
  */
 
 /** @typedef {import('markdown-it').Token} Token */
 
 const HEADING = 3; // tokens
 
-/**
- * Sets the large number of a slide, if it has one.
- * @param {Token[]} tokens  of the slide, from its heading on
- * @returns {string[]}  the numbers of its line; none where it has no large number
- */
+/** @param {Token[]} tokens  of a slide, from its heading on @returns {string[]}  the numbers of its headline, if any */
 export function setHeadline(tokens) {
   const [open, inline] = tokens.slice(HEADING);
   const [line] = (inline?.content ?? '').split('\n');
@@ -36,15 +31,10 @@ function markOf(/** @type {Token} */ { constructor: Token }, /** @type {string} 
   return Object.assign(Reflect.construct(Token, ['html_inline', '', 0]), { content });
 }
 
-/**
- * @param {string} html  of the whole slide
- * @param {string[]} numbers  of its large number's line
- * @returns {string | undefined}  the first that stands nowhere else on the slide
- */
+/** The first number that only the headline has. @param {string} html @param {string[]} numbers @returns {string | undefined} */
 export function missingIn(html, numbers) {
   const rest = html.replace(/<p class="headline.*?<\/p>/s, '').replace(/<[^>]*>/g, ' ');
   return numbers.find((number) => !rest.split(/[^\d.,]+/).some((one) => plain(one) === number));
 }
 
-/** Without the stop or comma that ends a sentence. */
 const plain = (/** @type {string} */ text) => text.replace(/[.,]+$/, '');

@@ -1,22 +1,18 @@
 /**
- * The speaker's notes, as their window shows them: what is said at a step of the slide ("One: ... Two: ...") is marked with
- * it, and the answer to a question, which the notes have in brackets after it, is apart from what is read aloud.
+ * Prepares notes for the speaker's window: marks the sentences for the steps of the slide ("One: ... Two: ..."), and sets the
+ * answer to a question, in brackets after it, apart from what the speaker says.
  */
 
 const NUMBERS = ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight'];
 const STEP = new RegExp(`\\b(${NUMBERS.join('|')}):\\s`, 'g');
-/** Where a sentence has ended, before a bracket. */
+/** The end of a sentence before a bracket. */
 const BRACKET = /[.?!](?:&quot;|<\/\w+>)*\s(?=\()/g;
 
-/**
- * @param {string} html  of the notes
- * @param {boolean} isVote  of a vote, whose first row is there before the first step
- * @returns {string}
- */
+/** @param {string} html @param {boolean} isVote  a vote shows its first row before its first step @returns {string} */
 export const setNotes = (html, isVote) =>
   html.replace(/(?<=<p>).*?(?=<\/p>)/gs, (text) => markAnswers(markSteps(text, isVote ? 0 : 1)));
 
-/** @param {string} text  of a paragraph  @param {number} first  the step of what is said at "One:" */
+/** @param {string} text  of a paragraph  @param {number} first  the step of "One:" */
 function markSteps(text, first) {
   const found = [...text.matchAll(STEP)];
   const marked = found.map(({ 1: word, index }, at) => {
@@ -38,7 +34,7 @@ function markAnswers(/** @type {string} */ text) {
   return set + text.slice(from);
 }
 
-/** Behind the bracket that closes one. @returns {number}  -1 where none does */
+/** The index after the closing bracket, or -1. */
 function closeOf(/** @type {string} */ text, /** @type {number} */ open) {
   for (let [index, depth] = [open, 0]; index < text.length; index += 1) {
     depth += { '(': 1, ')': -1 }[text[index]] ?? 0;

@@ -1,19 +1,19 @@
-/** The first slide of a chapter, made of what is known of it: its question, what is built in it, its time, and where it is in the day. */
+/** The generated first slide of a chapter: its question, what the class builds, its minutes, and its place in the day. */
 import { escapeHtml } from '../web/code.js';
 import { kindOf } from './timetable.js';
 
 const [WIDTH, HEIGHT, GAP] = [1168, 56, 6];
-const [LETTER, PADDING] = [14, 14]; // px of a letter of the ribbon at its widest, and beside its words
+const [LETTER, PADDING] = [14, 14]; // of the ribbon's words, in px
 
 /**
  * @param {import('./read-deck.js').Front} front
  * @param {object} day
  * @param {import('./read-deck.js').Chapter} day.chapter
  * @param {import('./day.js').Stretch[]} day.stretches
- * @param {string[]} day.lessons  the keys of all lessons that are taught
- * @param {boolean} day.isDay  false: it is the whole deck
+ * @param {string[]} day.lessons  the keys of its lessons
+ * @param {boolean} day.isDay  false: the whole deck
  * @param {import('../lessons/lesson-yml.js').LessonYml} [day.about]  of a lesson
- * @returns {import('./read-deck.js').Slide}  of no minutes, with the id NN-slug-0: all others keep their numbers
+ * @returns {import('./read-deck.js').Slide}  with the id NN-slug-0, so that the other slides keep their numbers
  */
 export function openerOf(front, { chapter, stretches, lessons, isDay, about }) {
   const { key, title, build, question = '' } = front;
@@ -39,7 +39,7 @@ function timeOf(/** @type {import('./read-deck.js').Chapter} */ { slides, minute
   return `${minutes} minutes${sum > 0 ? `, ${sum} of them yours` : ''}`;
 }
 
-/** The day as a ribbon: a minute is everywhere as wide. */
+/** The day as a ribbon, in which every minute has the same width. */
 function ribbonOf(
   /** @type {string} */ key,
   /** @type {import('./day.js').Stretch[]} */ stretches,

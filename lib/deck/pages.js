@@ -1,4 +1,4 @@
-/** The pages of the deck, as HTML: for the wall, for the speaker, for paper. */
+/** The pages of the deck: for the wall, for the speaker, for PDF. */
 import { escapeHtml } from '../web/code.js';
 import { dayOf, planTitles } from './plans.js';
 import { asData, page } from '../web/page-shell.js';
@@ -7,22 +7,18 @@ import { kindOf } from './timetable.js';
 /** @typedef {import('./read-deck.js').Chapter} Chapter */
 /** @typedef {import('../web/page-shell.js').Setting} Setting */
 
-/**
- * @param {Chapter[]} chapters
- * @param {Setting} setting
- */
+/** @typedef {Setting & { board?: { address: string, code: string } }} ClassSetting */
+
+/** @param {Chapter[]} chapters  @param {ClassSetting} setting */
 export function deckPage(chapters, setting) {
   return page('Forkshop', setting, {
     styles: ['reveal/reset.css', 'reveal/reveal.css', 'web/client/theme.css'],
     script: 'deck/client/deck.js',
-    body: `<main class="reveal"><div class="slides">\n${sections(chapters)}\n</div></main>`,
+    body: `<main class="reveal"><div class="slides">\n${sections(withJoin(chapters, setting))}\n</div></main>`,
   });
 }
 
-/**
- * @param {Chapter[]} chapters  of the setting's plan, if it has one
- * @param {Setting} setting
- */
+/** @param {Chapter[]} chapters  of the setting's plan  @param {ClassSetting} setting */
 export function speakerPage(chapters, setting) {
   const { plan = '', isStatic } = setting;
   const all = [{ name: '', title: 'none, all slides' }, ...planTitles()];
@@ -37,12 +33,12 @@ export function speakerPage(chapters, setting) {
     styles: ['web/client/theme.css', 'deck/client/speaker.css'],
     script: 'deck/client/speaker.js',
     body:
-      `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(chapters)}</div>\n` +
+      `${cockpit(choices.join(''), setting.base)}\n<div id="slides" hidden>${sections(withJoin(chapters, setting))}</div>\n` +
       `<script type="application/json" id="day">${asData(items)}</script>`,
   });
 }
 
-/** What the speaker has before him; what it does is in client/speaker.js. */
+/** The speaker's window, which client/speaker.js fills. */
 function cockpit(choices, base = '/') {
   return `<header><div><h1>Speaker</h1><p id="alone" role="status">The deck is not open in this browser. <a href="${base}" target="forkshop-wall">Open it</a></p><p id="place"></p></div>
 <p class="times"><span class="quiet">now <span id="time"></span></span>
@@ -73,9 +69,8 @@ const button = (id, words) => `<button type="button" id="${id}">${words}</button
 const view = (id) => `<div id="${id}" class="view" inert></div>`;
 
 /**
- * One page a slide, with all its steps shown; with notes, the notes below a smaller slide.
- * @param {Chapter[]} chapters
- * @param {Setting & { hasNotes?: boolean, recordings: Record<string, any[]> }} setting
+ * A page for each slide, with all its steps; with notes, beside a smaller slide.
+ * @param {Chapter[]} chapters  @param {Setting & { hasNotes?: boolean, recordings: Record<string, any[]> }} setting
  */
 export function printPage(chapters, { hasNotes = false, recordings, ...setting }) {
   return page('Forkshop', setting, {
@@ -88,7 +83,7 @@ export function printPage(chapters, { hasNotes = false, recordings, ...setting }
   });
 }
 
-/** How a slide is set: by the moment that it is for. @param {import('./read-deck.js').Slide} slide @returns {string} */
+/** A slide's classes: each moment of a lesson has its look. @param {import('./read-deck.js').Slide} slide @returns {string} */
 export function classOf(slide) {
   const { isLarge, isOpener, html } = slide;
   const isTurn = kindOf(slide) === 'do';
@@ -97,6 +92,19 @@ export function classOf(slide) {
   const moments = { opening: isOpener, turn: isTurn, vote: isVote, measured: isMeasured };
   const [moment = ''] = Object.entries(moments).flatMap(([name, is]) => (is ? ` ${name}` : []));
   return `slide${isLarge ? ' large' : ''}${moment}`;
+}
+
+/** The first and the last slide say how to join the board of the class. @returns {Chapter[]} */
+function withJoin(/** @type {Chapter[]} */ chapters, /** @type {ClassSetting} */ { board }) {
+  if (!board) return chapters;
+  const command = `npm start -- --join ${board.address} ${board.code}`;
+  const join = `<p class="join">Join the board: <code>${escapeHtml(command)}</code></p>\n`;
+  const all = chapters.flatMap(({ slides }) => slides);
+  const ends = [all[0], all.at(-1)];
+  return chapters.map(({ slides, ...chapter }) => ({
+    ...chapter,
+    slides: slides.map((one) => (ends.includes(one) ? { ...one, html: one.html + join } : one)),
+  }));
 }
 
 function sections(chapters, after = ({ notes }) => `<aside class="notes">${notes}</aside>`) {

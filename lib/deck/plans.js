@@ -1,14 +1,14 @@
 /**
- * The plans that the slides can be taught by: a half day, a full day, two days. Every exercise has its full minutes.
+ * The plans for teaching: a half day, a full day, two days.
  *
  * @typedef {import('./timetable.js').Item} Item
  *
  * @typedef {object} Day
  * @property {string} name  half, full, day-1, day-2
  * @property {string} title
- * @property {string} lessons  which, in words
- * @property {string[]} keys  the chapters
- * @property {number} minutes  with its breaks
+ * @property {string} lessons  in words
+ * @property {string[]} keys  of its chapters
+ * @property {number} minutes  including breaks
  * @property {Item[]} items
  */
 import { UsageError } from '../common/usage-error.js';
@@ -52,24 +52,17 @@ const PLANS = [
 
 const planNames = PLANS.map(({ name }) => name);
 
-/** @returns {{ name: string, title: string }[]}  in the order of their length */
+/** @returns {{ name: string, title: string }[]}  shortest first */
 export const planTitles = () => PLANS.map(({ name, title }) => ({ name, title }));
 
-/**
- * @param {string} name
- * @throws {UsageError}  when there is no such plan
- */
+/** @param {string} name  @throws {UsageError}  if there is no such plan */
 export function planNamed(name) {
   const found = PLANS.find((plan) => plan.name === name);
   if (found) return found;
   throw new UsageError(`There is no plan "${name}".`, `The plans are: ${planNames.join(', ')}.`);
 }
 
-/**
- * The days of all plans, of the whole deck's chapters.
- * @param {import('./read-deck.js').Chapter[]} chapters
- * @returns {Day[]}  those that have a chapter
- */
+/** The days of all plans. @param {import('./read-deck.js').Chapter[]} chapters  of the whole deck @returns {Day[]} */
 export const planDays = (chapters) =>
   PLANS.map(({ name, has }) =>
     dayOf(
@@ -78,11 +71,7 @@ export const planDays = (chapters) =>
     ),
   ).filter(({ items }) => items.length > 0);
 
-/**
- * @param {import('./read-deck.js').Chapter[]} taught  those of the plan
- * @param {string} plan
- * @returns {Day}
- */
+/** @param {import('./read-deck.js').Chapter[]} taught  of the plan  @param {string} plan  its name  @returns {Day} */
 export function dayOf(taught, plan) {
   const { name, title, lessons, hasLunch } = planNamed(plan);
   const items = timetableOf(taught, hasLunch);

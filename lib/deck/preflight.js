@@ -1,4 +1,4 @@
-/** What stands in the way of demos on this machine, before anybody stands before a room. */
+/** Reports, before the class, which demos this machine can't perform. */
 import { availableParallelism } from 'node:os';
 import { watchCrowd } from '../measure/conditions.js';
 import { explainMissing, findTool } from '../tools/tools.js';
@@ -6,17 +6,14 @@ import { explainMissing, findTool } from '../tools/tools.js';
 /**
  * @typedef {object} Preflight
  * @property {number} cores
- * @property {number} wanting  how many programs want each core now: above 1 they wait
- * @property {Record<string, string>} unprepared  by the demo's name: what its first run has to do
- * @property {Record<string, string>} obstacles  by the demo's name: why it cannot be performed here; its recording can be played
+ * @property {number} wanting  programs that want each core now: above 1 they wait
+ * @property {Record<string, string>} unprepared  by the demo's name: the work of its first run
+ * @property {Record<string, string>} obstacles  by the demo's name: why only its recording can be played here
  */
 
 const UNPREPARED = 'Its first run has to build something. Run it once before the class.';
 
-/**
- * @param {import('./perform-demo.js').Demo[]} demos
- * @returns {Preflight}
- */
+/** @param {import('./perform-demo.js').Demo[]} demos  @returns {Preflight} */
 export function preflight(demos) {
   const wanting = Math.round(watchCrowd()() * 10) / 10;
   const obstacles = demos.flatMap(({ name, needs }) =>
@@ -35,12 +32,7 @@ export function preflight(demos) {
 
 const TOO_MANY = 1.5; // for each core, before a demo has begun
 
-/**
- * The same for a terminal, a line each.
- * @param {Preflight} found
- * @param {number} count  of all demos
- * @returns {string[]}
- */
+/** The same as lines for a terminal. @param {Preflight} found  @param {number} count  of all demos  @returns {string[]} */
 export function preflightLines({ cores, wanting, obstacles, unprepared }, count) {
   const names = Object.keys(obstacles);
   const possible = count - names.length;
@@ -58,10 +50,7 @@ const busyLines = (/** @type {number} */ wanting) =>
     ? [`This machine is busy (${wanting} programs want each core): close what you do not need.`]
     : [];
 
-/**
- * The same for a page: what was found, and the lines that a terminal has.
- * @param {import('./perform-demo.js').Demo[]} demos
- */
+/** The same for a page, with the lines. @param {import('./perform-demo.js').Demo[]} demos */
 export function preflightForPage(demos) {
   const found = preflight(demos);
   const [busy] = busyLines(found.wanting);

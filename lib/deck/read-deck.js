@@ -1,15 +1,19 @@
 /**
- * The deck: slides/NN-slug/slides.md rendered, one chapter a file, in order; of a plan, its chapters only, and what they say
- * of the day is the plan's own (day.js). A chapter whose front matter has a `question` is opened by it; `build` says what a
- * lesson's class builds, `short` is its name on the ribbon of the day. Slides are divided by `---`; a slide's heading may
- * end in `{minutes=20 steps large}` (steps: the items of its lists come one by one; large: it is short, so all of it is set larger), or in `{read}`: it is on no wall,
- * but on paper; and `answer` says that it gives an answer away, so learners' paper lacks it. One whose heading begins with "Your turn" is in the class's hands; what follows a paragraph "Note:" is for the speaker, and there a paragraph
- * "**Bridge:** ..." leads to the lesson that comes next in the whole deck. A code block whose first line says `js file=... lines=1-3|5` has a focus in steps, and with `starter` is made of the starter's region first; one that says
- * `demo name` is a live demo, and its text says what is to be seen (`vote=2 result="* of 120"`: it answers the second row of the chapter's vote, with that of its last sentence); `spot name` shows an answer of the catalogue as a change,
- * and Run has it judged; `lessons question` and `lessons build` list those of the plan; `repository` becomes the address of the workshop, or, where it has none, is read as it stands. An image that is an SVG of slides/ becomes part of
- * the page, its groups with data-step coming one by one; vote-NAME.svg and answer-NAME.svg have the same boxes, in which the
- * hands of the room are counted. A slide whose text begins in bold has a large number (headline.js). In the notes "One: ...", "Two: ..." are said at the steps of the slide, and a
- * sentence in brackets after a question is its answer (notes.js).
+ * Renders the deck: slides/NN-slug/slides.md, a chapter each, in order. For a plan it has that plan's chapters, and day.js fits
+ * them to the day.
+ *
+ * Front matter: `title`; `question` makes an opener; `build` says what a lesson's class builds; `short` is the name on the ribbon.
+ * Slides are divided by `---`. A heading ends in settings: `{minutes=20 steps large}` (steps: list items appear one by one;
+ * large: larger type), `{read}` (only on paper) or `answer` (not on the learners' paper). "Your turn" in the heading makes an
+ * exercise. The paragraphs after "Note:" are the speaker's (notes.js); "**Bridge:** ..." in them leads to the next lesson of
+ * the whole deck.
+ *
+ * Blocks: `js file=... lines=1-3|5` has a focus in steps, and with `starter` begins as the starter's code. `demo name` is a live
+ * demo, its text the question; `vote=2 result="* of 120"` compares the second row of the chapter's vote with the result in its
+ * last sentence. `spot name` shows an answer of the catalogue as a change, and Run judges it. `lessons question` and `lessons
+ * build` list the plan's lessons. `repository` becomes the workshop's address. An SVG becomes part of the page; its groups with
+ * data-step appear in steps. vote-NAME.svg and answer-NAME.svg have the same boxes, which show the votes. A text that begins in
+ * bold is a large number (headline.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3
@@ -18,11 +22,11 @@
  * @property {string} html
  * @property {string} notes  HTML
  * @property {string[]} demos  names
- * @property {boolean} [isLarge]  set larger than others
- * @property {boolean} [isOpener]  made of the chapter's title and question, not written
+ * @property {boolean} [isLarge]  in larger type
+ * @property {boolean} [isOpener]  generated
  * @property {boolean} [isReading]  only on paper
  * @property {boolean} [isSolution]  it shows code of the lesson's solution
- * @property {boolean} [isAnswer]  it tells what was voted on or measured
+ * @property {boolean} [isAnswer]  it gives away the answer to a vote or a measurement
  *
  * @typedef {{ key: string, title: string, question?: string, build?: string, short?: string }} Front
  *
@@ -30,8 +34,8 @@
  * @property {string} key
  * @property {string} title
  * @property {Slide[]} slides  on the wall
- * @property {Slide[]} pages  these, and in their places those that are only on paper
- * @property {number} minutes  of all its slides
+ * @property {Slide[]} pages  also those only on paper
+ * @property {number} minutes
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +45,7 @@ import { splitFrontMatter } from '../lessons/front-matter.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { UsageError } from '../common/usage-error.js';
 import { faultIn, renderFence, renderImage } from './blocks.js';
-import { tellTheDay } from './day.js';
+import { fitIntoDay } from './day.js';
 import { missingIn, setHeadline } from './headline.js';
 import { createMarkdown, makeCornersCells } from '../web/markdown.js';
 import { setNotes } from './notes.js';
@@ -49,9 +53,9 @@ import { planNamed } from './plans.js';
 
 /**
  * @param {string} root
- * @param {string} [plan]  the name of one; the whole deck without it
+ * @param {string} [plan]  its name; default: the whole deck
  * @returns {Chapter[]}
- * @throws {UsageError}  that names the file, for a stale quote, a missing diagram, a slide without a heading or minutes; or for a plan that there is not
+ * @throws {UsageError}  for a fault in a file, which it names (a stale quote, a missing diagram ...), or an unknown plan
  */
 export function readDeck(root, plan) {
   const has = plan ? planNamed(plan).has : () => true;
@@ -64,7 +68,7 @@ export function readDeck(root, plan) {
     .map(({ front }) => front)
     .filter(({ key }) => existsSync(join(root, lessonPaths(key).about)));
   const chapters = shown.map((source) => renderChapter(source, { root, lessons }));
-  return tellTheDay(chapters, { root, plan, keys, fronts: sources.map(({ front }) => front) });
+  return fitIntoDay(chapters, { root, plan, keys, fronts: sources.map(({ front }) => front) });
 }
 
 /** @returns {{ path: string, front: Front, text: string }} */
@@ -118,7 +122,7 @@ function renderSlides(/** @type {string} */ text, source) {
   });
 }
 
-/** At each `---` that stands by itself: one inside code or a list divides nothing. */
+/** Splits at each top-level `---`, not at one in code or a list. */
 function splitTokens(tokens) {
   /** @type {import('markdown-it').Token[][]} */
   const parts = [[]];
@@ -129,7 +133,6 @@ function splitTokens(tokens) {
   return parts;
 }
 
-/** Heading, content, notes. */
 function anatomy(tokens, { path }, number) {
   const [open, inline] = tokens;
   if (open?.type !== 'heading_open') throw faultIn(path, `Slide ${number} begins with no heading.`);

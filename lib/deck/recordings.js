@@ -1,4 +1,4 @@
-/** The demos of a chapter, in its demos.js, and what was recorded of them, in its recordings/. */
+/** Reads the demos of each chapter from its demos.js, and records them in its recordings/. */
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,17 +10,14 @@ import { UsageError } from '../common/usage-error.js';
 import { spotDemos } from './spots.js';
 import { perform } from './perform-demo.js';
 
-/**
- * @param {string} root
- * @returns {Promise<(import('./perform-demo.js').Demo & { key: string })[]>}  those of all chapters, with their keys
- */
+/** @param {string} root  @returns {Promise<(import('./perform-demo.js').Demo & { key: string })[]>}  key: of its chapter */
 export async function readDemos(root) {
   const chapters = chapterKeys(root)
     .map((key) => ({ key, file: join(root, lessonPaths(key).demos) }))
     .filter(({ file }) => existsSync(file));
   const demos = await Promise.all(
     chapters.map(async ({ key, file }) => {
-      const module = await import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // as it is saved now
+      const module = await import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`); // not a cached version
       return module.default.map((demo) => ({ ...demo, key }));
     }),
   );
@@ -28,9 +25,9 @@ export async function readDemos(root) {
 }
 
 /**
- * Performs demos and writes each down, in the recordings/ of its chapter.
+ * Performs and records demos.
  * @param {{ root: string, name?: string, say: (line: string) => void }} options  name: this demo only
- * @returns {Promise<string[]>}  the demos that failed, or that ran on a crowded machine: those are not written down
+ * @returns {Promise<string[]>}  the demos that were not recorded: they failed, or the machine was crowded
  */
 export async function recordDemos({ root, name, say }) {
   const demos = (await readDemos(root)).filter((demo) => name === undefined || demo.name === name);
@@ -67,11 +64,9 @@ function writeRecording(file, messages) {
 }
 
 /**
- * What was recorded, by the demo's name.
- * @param {string} root
- * @param {import('./read-deck.js').Chapter[]} chapters
- * @returns {Record<string, any[]>}
- * @throws {UsageError}  that names the demo which has no recording
+ * The recordings of these chapters, by the demo's name.
+ * @param {string} root  @param {import('./read-deck.js').Chapter[]} chapters
+ * @returns {Record<string, any[]>}  @throws {UsageError}  if a recording is missing
  */
 export function readRecordings(root, chapters) {
   const pairs = chapters.flatMap(({ key, slides }) =>
@@ -80,14 +75,9 @@ export function readRecordings(root, chapters) {
   return Object.fromEntries(pairs.map(({ key, name }) => [name, readRecording(root, key, name)]));
 }
 
-/**
- * What was recorded of one demo.
- * @param {string} root
- * @param {string} name  as somebody asks for it
- * @returns {any[] | undefined}  undefined when there is none
- */
+/** The recording of one demo, if any. @param {string} root  @param {string} name  from a request  @returns {any[] | undefined} */
 export function findRecording(root, name) {
-  if (!/^[\w-]+$/.test(name)) return undefined; // no way out of the folders of recordings
+  if (!/^[\w-]+$/.test(name)) return undefined; // no path out of recordings/
   const key = chapterKeys(root).find((one) => existsSync(recordingOf(root, one, name)));
   return key && readRecording(root, key, name);
 }
@@ -96,7 +86,7 @@ const isMade = having({
   recorded: having({ cpu: isText, cores: isNumber, node: isText, date: isText }),
 });
 
-/** @type {import('../common/shape.js').Shape} what record() writes */
+/** @type {import('../common/shape.js').Shape} */
 const isRecording = (value) =>
   listOf(having({ at: isNumber }))(value) && isMade(/** @type {any[]} */ (value)[0]);
 

@@ -1,17 +1,13 @@
-/** Where the workshop can be had: what the last slide says. */
+/** The address of the workshop, for the last slide. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execFileSync } from '../common/child.js';
 
 const LIMIT_MS = 2_000;
-/** Hosts that everybody can reach. Another may be a company's own, which is not for every wall. */
+/** Public hosts: a company's own must not appear on every wall. */
 const PUBLIC = ['github.com', 'gitlab.com', 'codeberg.org', 'bitbucket.org', 'git.sr.ht'];
 
-/**
- * @param {string} root
- * @returns {string | undefined}  what a browser and git can read, from package.json's `repository` or, where it has none,
- *   from the remote `origin`; undefined where neither is on a public host
- */
+/** From package.json's `repository`, else from the remote `origin`. @param {string} root  @returns {string | undefined} */
 export const repositoryOf = (root) => publicAddress(named(root) ?? originOf(root));
 
 function named(root) {
@@ -24,20 +20,19 @@ function named(root) {
 }
 
 function originOf(root) {
-  if (!existsSync(join(root, '.git'))) return undefined; // one further up is another's
+  if (!existsSync(join(root, '.git'))) return undefined; // a .git further up belongs to another project
   try {
     const git = ['remote', 'get-url', 'origin'];
     const options = /** @type {const} */ ({ cwd: root, encoding: 'utf8', timeout: LIMIT_MS });
     return execFileSync('git', git, { ...options, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
-    return undefined; // there is no git, or no such remote
+    return undefined; // no git, or no such remote
   }
 }
 
 /**
- * An address without user, password and port.
- * @param {unknown} address  as package.json or git has it: https://, ssh:// or git@host:path
- * @returns {string | undefined}  undefined for anything that is not on a public host
+ * An address without user, password and port; undefined unless its host is public.
+ * @param {unknown} address  https://, ssh:// or git@host:path  @returns {string | undefined}
  */
 export function publicAddress(address) {
   const [, host, path] =

@@ -1,4 +1,4 @@
-/** The server of the deck: the slides, the speaker's page, the demos, and what changes while an author writes. */
+/** The deck's server: the slides, the speaker's page, the demos, and news of an author's changes. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -19,10 +19,10 @@ const CALM_MS = 80; // an editor writes a file in several steps
 export const revealFolder = dirname(createRequire(import.meta.url).resolve('reveal.js'));
 
 /**
- * @param {{ root: string, port?: number, plan?: string, board?: import('../board/serve.js').Board }} options  port 0: any that is
- *   free; plan: the name of the one that is shown where an address (`/?plan=half`) names no other; board: of the class
+ * @param {{ root: string, port?: number, plan?: string, board?: import('../board/serve.js').Board }} options  port 0: any free
+ *   port; plan: the default for an address that names none (`/?plan=half` does)
  * @returns {Promise<{ url: string, token: string, close: () => Promise<void> }>}
- * @throws {import('../common/usage-error.js').UsageError}  when the port is taken
+ * @throws {import('../common/usage-error.js').UsageError}  if the port is taken
  */
 export async function serveDeck({ root, port = 0, plan, board }) {
   const performances = new Set();
@@ -34,7 +34,7 @@ export async function serveDeck({ root, port = 0, plan, board }) {
     port,
     another: (taken) => `Choose another: npm run slides -- --port ${taken + 1}`,
     mount: (app, token) => {
-      mountDeck(app, { root, plan, token, performances });
+      mountDeck(app, { root, plan, token, board, performances });
       mountClass(app, { token, board, speakers });
     },
   });
@@ -49,20 +49,19 @@ export async function serveDeck({ root, port = 0, plan, board }) {
   };
 }
 
-function mountDeck(app, { root, plan, token, performances }) {
+function mountDeck(app, { root, plan, token, board, performances }) {
   app.use('/reveal', express.static(revealFolder, { index: false, redirect: false }));
   app.get('/recordings/:name.json', (request, response, next) => {
     const recording = findRecording(root, request.params.name);
     if (recording) response.json(recording);
     else next();
   });
-  /** A page of the plan that is asked for, else of the server's. */
   const show = (path, make) =>
     app.get(path, ({ query }, response) =>
       send(response, () => {
         const wanted = String(query.plan ?? plan ?? '');
         const chapters = readDeck(root, wanted);
-        return make(chapters, { token, plan: wanted, query });
+        return make(chapters, { token, plan: wanted, query, board });
       }),
     );
   const recorded = (chapters) => ({ recordings: readRecordings(root, chapters) });
@@ -82,7 +81,7 @@ function mountDeck(app, { root, plan, token, performances }) {
   app.get('/changes', (request, response) => followChanges(root, response));
 }
 
-/** The class, for the speaker's window: what the board counts, and the vote that the slide on the wall opens. */
+/** Connects the speaker's window to the board: its counts, and the vote of the current slide. */
 function mountClass(app, { token, board, speakers }) {
   app.get('/class', (request, response) => speakers.add(response));
   app.put('/vote', demandToken(token), express.json({ limit: '4kb' }), (request, response) => {
@@ -94,7 +93,7 @@ function mountClass(app, { token, board, speakers }) {
   });
 }
 
-/** Performs a demo; its watcher gets a JSON object a line, and when he goes, it ends. */
+/** Performs a demo for a page, in a JSON object a line, until the page closes the request. */
 async function answerDemo({ root, performances, request, response }) {
   const demo = (await readDemos(root)).find(({ name }) => name === request.params.name);
   if (!demo) return void response.status(404).type('text').send('There is no such demo.\n');
@@ -110,7 +109,7 @@ async function answerDemo({ root, performances, request, response }) {
   response.end();
 }
 
-/** Tells a page (server-sent events) when what it shows has changed. */
+/** Sends a page an event when a file of the deck has changed. */
 function followChanges(root, response) {
   response.type('text/event-stream');
   response.write(': waiting\n\n');

@@ -1,6 +1,6 @@
 /**
- * The deck on A4, a chapter beginning on a new page: the script, two slides a page, which has what is said to each, and the
- * handout for learners, three a page, which has room to write instead and gives no answer away. Numbers are those on the wall.
+ * The deck on A4: the trainer's script has two slides a page with their notes; the learners' handout has three a page with room
+ * to write, and gives no answer away. Each chapter begins on a new page; slides are numbered as on the wall.
  */
 import { escapeHtml } from '../web/code.js';
 import { classOf } from './pages.js';
@@ -11,18 +11,10 @@ import { asData, page } from '../web/page-shell.js';
 
 const LINES = '<i></i>'.repeat(6);
 
-/**
- * For the trainer.
- * @param {Chapter[]} chapters
- * @param {import('../web/page-shell.js').Setting & { recordings: Record<string, any[]> }} setting
- */
+/** @param {Chapter[]} chapters  @param {import('../web/page-shell.js').Setting & { recordings: Record<string, any[]> }} setting */
 export const scriptPage = (chapters, setting) => paper(scriptSheets(chapters), 'script', setting);
 
-/**
- * For learners.
- * @param {Chapter[]} chapters
- * @param {import('../web/page-shell.js').Setting} [setting]
- */
+/** @param {Chapter[]} chapters  @param {import('../web/page-shell.js').Setting} [setting] */
 export const handoutPage = (chapters, setting = {}) =>
   paper(handoutSheets(chapters), 'handout', { ...setting, recordings: {} });
 
@@ -42,7 +34,7 @@ export const handoutSheets = (chapters) =>
     beside: roomFor,
   });
 
-/** Lines to write on; for a vote, one for each of its two moments. */
+/** Lines to write on; at a vote, some for the guess and some for the answer. */
 function roomFor(/** @type {Numbered} */ { html }) {
   const isVote = html.includes('data-ballot="vote"');
   const moments = isVote ? '<p>My guess</p><i></i><i></i><p>It was</p><i></i><i></i>' : LINES;
@@ -60,19 +52,19 @@ function paper(sheets, name, { recordings, ...setting }) {
   });
 }
 
-/**
- * @param {Chapter[]} chapters
- * @param {{ perPage: number, has: (slide: Numbered) => boolean, beside: (slide: Numbered) => string }} paper  has: is this
- *   slide on it? beside: what stands beside it
- */
-function sheetsOf(chapters, { perPage, has, beside }) {
+/** @typedef {{ perPage: number, has: (slide: Numbered) => boolean, beside: (slide: Numbered) => string }} Layout */
+
+function sheetsOf(
+  /** @type {Chapter[]} */ chapters,
+  /** @type {Layout} */ { perPage, has, beside },
+) {
   let number = 0;
   return chapters.flatMap(({ title, pages }) => {
     const numbered = pages.map((slide) => ({
       ...slide,
       number: slide.isReading ? undefined : (number += 1),
     }));
-    const printed = numbered.filter((slide) => !slide.isOpener && has(slide)); // the page has its title
+    const printed = numbered.filter((slide) => !slide.isOpener && has(slide)); // an opener's title is in the page's header
     return printed.flatMap((one, index) => {
       if (index % perPage > 0) return [];
       const level = index === 0 ? 'h1' : 'p';
@@ -85,7 +77,7 @@ function sheetsOf(chapters, { perPage, has, beside }) {
   });
 }
 
-/** In the bookmarks a slide stands below its chapter. */
+/** Level 2 puts a slide below its chapter in the PDF's bookmarks. */
 function partOf(/** @type {Numbered} */ one, /** @type {string} */ beside) {
   const { id, html, number } = one;
   const slide = html.replace('<h1>', '<h1 aria-level="2">');

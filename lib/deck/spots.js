@@ -1,4 +1,4 @@
-/** Somebody's change on the wall: a slide shows it, hands are raised, and Run has it judged. */
+/** "Spot the fault": a slide shows a change to the solution, the class votes, and Run has it judged. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
@@ -14,13 +14,10 @@ import { escapeHtml, measureOf } from '../web/code.js';
 const FENCE = /^```spot[ \t]+(\S+)/gm;
 
 /**
- * What a block `spot name` of a chapter shows.
- * @param {string} root
- * @param {string} key
- * @param {string} name  of a right or wrong answer of that lesson, told as a change
- * @returns {{ demo: string, figures: { file: string, html: string, measure: string }[] }}  demo: the name of what judges it;
- *   html: the lines of one file
- * @throws {UsageError}  when there is no such answer, or it doesn't fit the solution
+ * The change that a block `spot name` shows.
+ * @param {string} root  @param {string} key  of the lesson  @param {string} name  of its answer, which must be a change
+ * @returns {{ demo: string, figures: { file: string, html: string, measure: string }[] }}  demo: its name; a figure for each file
+ * @throws {UsageError}  if there is no such answer, or it doesn't fit the solution
  */
 export function readSpot(root, key, name) {
   const answer = findAnswer(root, key, name);
@@ -32,13 +29,13 @@ export function readSpot(root, key, name) {
   return { demo: demoName(key, name), figures };
 }
 
-/** A line without a word around a change tells nothing. */
+/** Lines without a word, such as `}`, say nothing around a change. */
 function withoutBlankEnds(/** @type {string[]} */ lines) {
   const tells = (/** @type {string} */ line) => /\w/.test(line);
   return lines.slice(lines.findIndex(tells), lines.findLastIndex(tells) + 1);
 }
 
-/** As far left as all of them go, behind their signs. */
+/** Removes their common indent, which follows the sign. */
 function outdented(/** @type {string[]} */ lines) {
   const depths = lines.filter((line) => line.trim()).map((line) => line.slice(1).search(/\S/));
   const least = Math.min(...depths);
@@ -47,7 +44,7 @@ function outdented(/** @type {string[]} */ lines) {
 
 const COLUMNS = 52; // of a wall
 const KINDS = { '+': 'added', '-': 'removed' };
-/** What stays as it is may be cut: it only tells where we are. A line that is changed goes on in the next. */
+/** Cuts a long line of context, and wraps a changed one. */
 function lineOf(/** @type {string} */ line) {
   const kind = KINDS[line[0]];
   const isCut = !kind && line.length > COLUMNS;
@@ -55,7 +52,7 @@ function lineOf(/** @type {string} */ line) {
   return rows.map((row) => `<span class="line ${kind ?? ''}">${escapeHtml(row)}</span>`).join('\n');
 }
 
-/** Below itself, further in, from the last place that fits and ends a part. @param {string} line  @returns {string[]} */
+/** Wraps after the last separator that fits. @param {string} line  @returns {string[]} */
 function fold(line) {
   if (line.length <= COLUMNS) return [line];
   const indent = line.slice(1).search(/\S/) + 4;
@@ -65,15 +62,11 @@ function fold(line) {
   return [line.slice(0, at), ...fold(`${line[0]}${' '.repeat(indent)}${line.slice(at + 1)}`)];
 }
 
-/** How the demo is called that judges an answer of a lesson. */
+/** The name of the demo that judges a lesson's answer. */
 export const demoName = (/** @type {string} */ key, /** @type {string} */ name) =>
   `spot-${Number(key.slice(0, 2))}-${name}`;
 
-/**
- * What judges the changes that slides show, as demos.
- * @param {string} root
- * @returns {(import('./perform-demo.js').Demo & { key: string })[]}
- */
+/** They judge the changes on slides. @param {string} root  @returns {(import('./perform-demo.js').Demo & { key: string })[]} */
 export function spotDemos(root) {
   return chapterKeys(root).flatMap((key) => {
     const text = readFileSync(join(root, lessonPaths(key).slides), 'utf8');
@@ -114,7 +107,7 @@ function findAnswer(
   const answer = answersOf(root, key).find((one) => one.name === name && one.patches);
   if (answer) return answer;
   throw new UsageError(
-    `Lesson ${key} has no answer "${name}" that is told as a change.`,
+    `Lesson ${key} has no answer "${name}" that is described as a change.`,
     `${lessonPaths(key).checks}/wrong-answers.md has them.`,
   );
 }

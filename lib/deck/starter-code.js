@@ -1,4 +1,4 @@
-/** What a learner begins with, where a slide shows what becomes of it. */
+/** The starter's code, for a slide that turns it into the solution's. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lessonPaths } from '../lessons/lesson-paths.js';
@@ -7,10 +7,9 @@ import { parseRegions } from '../lessons/regions.js';
 const QUOTED = /\bfile=solutions\/([\w-]+)\/([^\s#:]+)#([\w-]+)/;
 
 /**
- * The code of the same region in the starter, without the lines that tell the task.
- * @param {string} root
- * @param {string} info  of a block: js file=solutions/02-cluster-fork/server.js#start starter
- * @returns {string | undefined}  unless it asks for a starter that has such code
+ * The same region in the starter, without the comments that describe the task; undefined if the block asks for none.
+ * @param {string} root  @param {string} info  of the block: js file=solutions/02-cluster-fork/server.js#start starter
+ * @returns {string | undefined}
  */
 export function starterCode(root, info) {
   const [, key, name, region] = QUOTED.exec(info) ?? [];

@@ -1,5 +1,5 @@
 /**
- * The timetable of a day, computed from its slides' minutes: there is a break after 75 to 90 minutes, inside a chapter if need be.
+ * The timetable of a day, computed from its slides' minutes, with a break every 75 to 90 minutes, if need be inside a chapter.
  *
  * @typedef {object} Item  a slide or a break, in the order of the day
  * @property {'talk' | 'demo' | 'do' | 'break' | 'lunch'} kind
@@ -9,18 +9,14 @@
  * @property {string} [id]  of a slide
  * @property {string} [key]  of its chapter
  */
-const SHORTEST = 75; // minutes between two breaks
+const SHORTEST = 75; // minutes without a break
 const LONGEST = 90;
-const REST = 30; // less than that is not worth coming back for
+const REST = 30; // the least after the last break
 const BREAK = /** @type {const} */ ({ kind: 'break', title: 'Break', minutes: 15 });
 const LUNCH = /** @type {const} */ ({ kind: 'lunch', title: 'Lunch', minutes: 60 });
 const LUNCH_AFTER = 150;
 
-/**
- * @param {import('./read-deck.js').Chapter[]} chapters
- * @param {boolean} hasLunch
- * @returns {Item[]}
- */
+/** @param {import('./read-deck.js').Chapter[]} chapters  @param {boolean} hasLunch  @returns {Item[]} */
 export function timetableOf(chapters, hasLunch) {
   const slides = chapters.flatMap(({ key, slides: all }) => all.map((slide) => itemOf(slide, key)));
   return timed(slides, breaksBefore(slides), hasLunch);
@@ -34,17 +30,13 @@ function itemOf(/** @type {import('./read-deck.js').Slide} */ slide, /** @type {
   return { kind: kindOf(slide), title: heading, minutes, id, key };
 }
 
-/**
- * What is done while a slide is shown: `do` is in the class's hands.
- * @param {Pick<import('./read-deck.js').Slide, 'heading' | 'demos'>} slide
- * @returns {'talk' | 'demo' | 'do'}
- */
+/** do: the class works. @param {{ heading: string, demos: string[] }} slide  @returns {'talk' | 'demo' | 'do'} */
 export function kindOf({ heading, demos }) {
   if (/^Your turn\b/.test(heading)) return 'do';
   return demos.length > 0 ? 'demo' : 'talk';
 }
 
-/** Each with the minute at which it begins, and with the breaks between them; one of these is lunch. */
+/** Adds the breaks, one of which is lunch, and the minute at which each item begins. */
 function timed(
   /** @type {Untimed[]} */ slides,
   /** @type {number[]} */ breaks,
@@ -68,12 +60,9 @@ function timed(
   return items;
 }
 
-/**
- * The slides before which there is a break: of all ways to place them the one with the least against it.
- * @returns {number[]}
- */
+/** The indexes of slides after a break, placed with the least sum of faults. @returns {number[]} */
 function breaksBefore(/** @type {Untimed[]} */ slides) {
-  /** Up to each slide: what is against the best way, and its breaks. */
+  /** For the slides before each index: the least fault, and its breaks. */
   const best = [{ fault: 0, breaks: /** @type {number[]} */ ([]) }];
   for (let to = 1; to <= slides.length; to += 1) {
     let minutes = 0;
@@ -89,7 +78,7 @@ function breaksBefore(/** @type {Untimed[]} */ slides) {
   return best[slides.length].breaks;
 }
 
-/** What is against going on without a break for so many minutes, and having one before this slide. */
+/** Rates a stretch of that many minutes that ends with a break before slide `to`. */
 function faultOf(
   /** @type {Untimed[]} */ slides,
   /** @type {number} */ to,

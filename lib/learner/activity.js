@@ -44,8 +44,8 @@ export function createActivity(onChange) {
     /** Performs an activity until its end, or the signal; never rejects. @param {About} about @param {Act} act @param {AbortSignal} signal */
     async perform(about, act, signal) {
       id += 1;
-      stop = stoppedBy(signal);
-      const { signal: ended } = stop;
+      stop = new AbortController();
+      const ended = AbortSignal.any([signal, stop.signal]);
       programs = createRunningPrograms(promises);
       now = { id, ...about, promises: [], isOver: false };
       onChange();
@@ -58,13 +58,6 @@ export function createActivity(onChange) {
   };
 }
 
-function stoppedBy(/** @type {AbortSignal} */ outer) {
-  const stop = new AbortController();
-  if (outer.aborted) stop.abort();
-  outer.addEventListener('abort', () => stop.abort(), { signal: stop.signal });
-  return stop;
-}
-
 function faultOf(/** @type {any} */ error) {
   const words = errorInWords(error);
   if (!words) console.error(error);
@@ -73,8 +66,7 @@ function faultOf(/** @type {any} */ error) {
 
 /**
  * An error in words for the learner, if it is a mistake of theirs or the operating system refused something.
- * @param {any} error
- * @returns {string | undefined}  undefined for a fault of ours
+ * @param {any} error @returns {string | undefined}  undefined for a fault of ours
  */
 export function errorInWords(error) {
   if (error instanceof UsageError) return [error.message, error.hint].filter(Boolean).join(' ');

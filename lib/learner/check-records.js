@@ -13,8 +13,9 @@
  * @property {import('../lessons/tasks.js').Task[]} [tasks]
  * @property {Record<string, string>} [before]  the last verdict on each promise
  *
- * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[] }} Kept  a verdict
- *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601
+ * @typedef {Record<string, any> & { at: string, promises: import('../verdict/outcome.js').PromiseRecord[],
+ *   before?: Record<string, string> }} SavedVerdict  a verdict
+ *   of an earlier npm start, or of another terminal; at: of its end, ISO 8601; before: as in Known
  */
 import { taskHeading } from '../verdict/other-promises.js';
 import { outputLines } from '../verdict/program-output.js';
@@ -47,17 +48,14 @@ export function unjudgedCheck({
 
 /**
  * A verdict from elsewhere, on the lesson's present promises.
- * @param {Known} known
- * @param {Kept} kept
- * @param {string} [root]  cut from paths
+ * @param {Known} known @param {SavedVerdict} saved @param {string} [root]  cut from paths
  */
-export function savedCheck(known, kept, root) {
-  const { promises, heldBefore = [], ...told } = allVisible(kept);
-  const before = Object.fromEntries(heldBefore.map((/** @type {string} */ id) => [id, 'passed']));
+export function savedCheck(known, saved, root) {
+  const { promises, before, ...rest } = allVisible(saved);
   const own = unjudgedCheck({ ...known, before });
   const judged = new Map(promises.map((one) => [one.id, promiseView(one, [], root)]));
-  const all = own.promises.map((one) => judged.get(one.id) ?? one);
-  return withoutPrograms({ ...told, ...own, promises: all, isOver: true, isSaved: true });
+  const all = own.promises.map((one) => ({ ...one, ...judged.get(one.id) }));
+  return withoutPrograms({ ...rest, ...own, promises: all, isOver: true, isSaved: true });
 }
 
 /** An older check has lost its programs, so nothing may point at them. */
@@ -79,8 +77,7 @@ export function tallyInWords(promises) {
 /**
  * A promise as the page shows it: without control characters, and shortened.
  * @param {import('../verdict/outcome.js').PromiseRecord} promise
- * @param {number[]} programs  the numbers of the programs started for it
- * @param {string} [root]  cut from paths
+ * @param {number[]} programs  the numbers of the programs started for it @param {string} [root]  cut from paths
  */
 export function promiseView(promise, programs, root) {
   const record = { ...allVisible(promise), programs };

@@ -13,8 +13,8 @@ import {
 import { createRunningPrograms } from './running-programs.js';
 
 /** @typedef {import('./check-records.js').Known} Known */
-/** @typedef {import('./check-records.js').Kept} Kept */
-/** @typedef {{ name: string, isReference?: boolean, doing?: string, program: { events: any[], stopped?: Promise<unknown> } }} Started */
+/** @typedef {import('./check-records.js').SavedVerdict} SavedVerdict */
+/** @typedef {{ name: string, isReference?: boolean, doing?: string, program: import('./running-programs.js').Running }} Started */
 
 /** @typedef {{ promise: import('../verdict/outcome.js').PromiseRecord, programs?: number[] }} Decided */
 
@@ -22,11 +22,10 @@ import { createRunningPrograms } from './running-programs.js';
  * @typedef {object} Store
  * @property {Map<string, any>} checks  the last one of each lesson, by its key
  * @property {any} newest  the newest of them
- * @property {any} previous  the one that the newest has replaced
+ * @property {any} previous  the check that the newest replaced
  * @property {ReturnType<typeof createRunningPrograms>} programs  of the newest
  * @property {Set<object>} busy  programs that have a `doing` and have not stopped
- * @property {string} [root]
- * @property {() => void} onChange
+ * @property {string} [root] @property {() => void} onChange
  */
 
 /** @param {() => void} onChange  @param {string} [root]  cut from paths */
@@ -44,19 +43,20 @@ export function createCheckState(onChange, root) {
     snapshot: (key) => snapshotOf(store, checks.get(key)),
     /** The last check that began, or came from another terminal, while this process ran. */
     newest: () => (store.newest ? idOf(store.newest) : null),
-    /** Fills in a lesson without a check. @param {Known} known @param {Kept} [kept] @param {string} [passedAt]  ISO 8601 */
-    know(known, kept, passedAt) {
+    /** Fills in a lesson without a check. @param {Known} known @param {SavedVerdict} [saved] @param {string} [passedAt]  ISO 8601 */
+    fillIn(known, saved, passedAt) {
       if (checks.has(known.lesson.key)) return;
-      if (kept) put(store, { ...savedCheck(known, kept, root), id: (lastId += 1) });
+      if (saved) put(store, { ...savedCheck(known, saved, root), id: (lastId += 1) });
       else put(store, { ...unjudgedCheck(known), id: 0, isOver: true, isIdle: true, passedAt });
     },
     /** @param {Known & { file: string }} begun */
     begin: ({ file, ...known }) =>
       replace(store, { ...unjudgedCheck(known), id: (lastId += 1), file, isOver: false }),
-    /** Takes in a verdict from another terminal, unless its lesson is being checked here. @param {Known} known @param {Kept} kept */
-    adopt(known, kept) {
-      if (checks.get(known.lesson.key)?.at === kept.at) return;
-      adoptCheck(store, { ...savedCheck(known, kept, root), id: (lastId += 1), isElsewhere: true });
+    /** Takes in a verdict from another terminal, unless its lesson is being checked here. @param {Known} known @param {SavedVerdict} saved */
+    adopt(known, saved) {
+      if (checks.get(known.lesson.key)?.at === saved.at) return;
+      const check = savedCheck(known, saved, root);
+      adoptCheck(store, { ...check, id: (lastId += 1), isElsewhere: true });
     },
     /** @param {Started} started  doing: shown until the program has stopped */
     program: (started) => addProgram(store, started),

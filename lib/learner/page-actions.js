@@ -6,7 +6,7 @@
  * @typedef {import('./activity.js').Doing} Doing
  *
  * @typedef {object} PageActions  what the page needs of the command that serves it
- * @property {(words: string, act: (signal: AbortSignal) => Promise<void>) => boolean} aside  runs `act` until a save ends it;
+ * @property {(words: string, act: (signal: AbortSignal) => Promise<void>) => boolean} runIfIdle  runs `act` until a save ends it;
  *   false: something else runs
  * @property {(lesson: Lesson) => { reason: string } | { files: { file: string, patch: string }[] }} compare
  * @property {(lesson: Lesson) => string[]} changed  the paths that a reset would restore
@@ -75,7 +75,7 @@ async function menuOf(/** @type {string} */ root, /** @type {Lesson} */ lesson) 
 /** An activity is answered when it begins; all pages see how it ends. */
 function mountActivities(post, { root, learner, activity }) {
   const start = (response, words, about, act) => {
-    const isBegun = learner.aside(words, (signal) => activity.perform(about, act, signal));
+    const isBegun = learner.runIfIdle(words, (signal) => activity.perform(about, act, signal));
     if (isBegun) response.status(202).end();
     else response.json({ fault: BUSY });
   };

@@ -10,7 +10,7 @@ import { renderText } from './lesson-text.js';
 /**
  * @param {Lesson} lesson
  * @param {{ lessons: Lesson[], current: string, passed: Record<string, unknown>, promises: Record<string, string>,
- *   tasks: import('../lessons/tasks.js').Task[], hints: import('./serve.js').Hinted, token: string, isJoined?: boolean }} setting
+ *   tasks: import('../lessons/tasks.js').Task[], hints: import('./serve.js').Hints, token: string, isJoined?: boolean }} setting
  *   current: the key of the next lesson; isJoined: to the board of a class
  * @returns {string}
  */
@@ -65,9 +65,9 @@ function verdict(lesson, check, { hints, isJoined }) {
   return `<div class="head"><h2 id="verdict-title">Lesson ${number}: what your server does</h2>
 <p class="actions" hidden>${isJoined ? hand : ''}<button type="button" id="check">Check now</button></p></div>
 <p id="summary" role="status">Whenever you save <code>lessons/${key}/server.js</code>, it is checked, and these promises are judged.</p>
-<p id="unkept" class="note" role="status" hidden></p>
+<p id="save-error" class="note" role="status" hidden></p>
 <p id="activity" role="status" hidden></p>
-${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
+${isJoined ? '<p id="hand-note" class="note" role="status" hidden></p>' : ''}
 <p id="next" hidden><a href="/">Next</a></p>
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <div id="promises">${taskItems(check).join('\n')}</div>
@@ -76,7 +76,7 @@ ${isJoined ? '<p id="hand-told" class="note" role="status" hidden></p>' : ''}
 <section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
 ${isAsked(lesson) ? prediction(lesson) : ''}
 <section id="hints" aria-label="Hints" hidden><ol>${hints.shown.map((hint) => `<li>${escapeHtml(hint)}</li>`).join('')}</ol>
-<p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}" data-of="${hints.of}">A hint</button></p></section>
+<p><button type="button" id="hint" data-task="${escapeHtml(hints.name)}">A hint</button></p></section>
 <section id="page-actions" aria-label="Go further" hidden></section>`;
 }
 
@@ -90,9 +90,9 @@ const prediction = ({
   predicts,
 }) => `<section id="prediction" aria-labelledby="prediction-title" hidden>
 <h3 id="prediction-title">First, your prediction</h3>
-<p id="prediction-told" role="status"></p>
-<form><label for="foretold">The number that the text asks you for, before it is measured${predicts ? `, in ${UNITS[predicts]}` : ''}</label>
-<p><input id="foretold" name="foretold" inputmode="decimal" autocomplete="off" size="8">${predicts ? ` <span class="unit">${unitInWords(predicts)}</span>` : ''}
+<p id="prediction-note" role="status"></p>
+<form><label for="predicted">The number that the text asks you for, before it is measured${predicts ? `, in ${UNITS[predicts]}` : ''}</label>
+<p><input id="predicted" name="predicted" inputmode="decimal" autocomplete="off" size="8">${predicts ? ` <span class="unit">${unitInWords(predicts)}</span>` : ''}
 <button type="submit">That is my prediction</button></p>
 <p id="prediction-fault" role="alert"></p></form></section>`;
 

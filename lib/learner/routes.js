@@ -12,24 +12,19 @@ import { demandToken, send } from '../web/server.js';
 
 /**
  * A lesson, before its check.
- * @param {string} root
- * @param {Lesson} lesson
- * @param {Pick<Learner, 'before'>} learner
+ * @param {string} root @param {Lesson} lesson @param {Pick<Learner, 'earlierVerdicts'>} learner
  * @returns {Promise<Required<import('./check-records.js').Known>>}
  */
-export async function describeLesson(root, { key, number, title, text }, { before }) {
+export async function describeLesson(root, { key, number, title, text }, { earlierVerdicts }) {
   const nothing = { promises: {}, taskOf: {} }; // a check that cannot be loaded says why when run
   const { promises, taskOf } = await loadCheck(checkFile(root, key)).catch(() => nothing);
   const tasks = tasksOf(taskOf, text);
-  return { lesson: { key, number, title }, promises, tasks, before: before(key) };
+  return { lesson: { key, number, title }, promises, tasks, before: earlierVerdicts(key) };
 }
 
 /**
  * @typedef {object} Mounted
- * @property {string} root
- * @property {string} token
- * @property {Lesson[]} lessons
- * @property {Learner} learner
+ * @property {string} root @property {string} token @property {Lesson[]} lessons @property {Learner} learner
  * @property {ReturnType<typeof import('../web/event-stream.js').createStream>} pages
  * @property {ReturnType<typeof import('./check-state.js').createCheckState>} state
  * @property {ReturnType<typeof import('./activity.js').createActivity>} activity
@@ -52,14 +47,14 @@ export function mountLearner(app, options) {
 function mountPages(app, find, { root, lessons, learner, token, pages, state }) {
   const showPage = async (/** @type {Lesson} */ lesson, response) => {
     const { promises, tasks } = await describeLesson(root, lesson, learner);
-    const { current, passed } = learner.where();
-    const hints = learner.hinted(lesson);
+    const { current, passed } = learner.progress();
+    const hints = learner.shownHints(lesson);
     const isJoined = Boolean(learner.hand);
     const setting = { lessons, current, passed, promises, tasks, hints, token, isJoined };
     send(response, () => lessonPage(lesson, setting));
   };
   app.get('/', (request, response) => {
-    const { current } = learner.where();
+    const { current } = learner.progress();
     return showPage(lessons.find(({ key }) => key === current) ?? lessons[0], response);
   });
   app.get('/lessons/:key/', find, (request, response) =>
@@ -72,8 +67,12 @@ function mountPages(app, find, { root, lessons, learner, token, pages, state }) 
   });
   app.get('/lessons/:key/events', find, async (request, response) => {
     const { lesson } = response.locals;
-    const { [lesson.key]: passed } = learner.where().passed;
-    state.know(await describeLesson(root, lesson, learner), learner.kept(lesson.key), passed?.at);
+    const { [lesson.key]: passed } = learner.progress().passed;
+    state.fillIn(
+      await describeLesson(root, lesson, learner),
+      learner.lastVerdict(lesson.key),
+      passed?.at,
+    );
     if (!response.destroyed) pages.add(response, lesson.key);
   });
   app.get('/evidence/:check/:program.json', (request, response) => {
@@ -90,7 +89,7 @@ function mountCheck(app, find, { token, learner, pages }) {
     response.status(204).end();
   });
   post('/lessons/:key/hint', (request, response) => {
-    response.json(learner.hint(response.locals.lesson));
+    response.json(learner.showHint(response.locals.lesson));
   });
   /** The last prediction before the lesson has passed counts. */
   post('/lessons/:key/prediction/:value', (request, response) => {
@@ -98,7 +97,7 @@ function mountCheck(app, find, { token, learner, pages }) {
     const value = Number(request.params.value);
     if (!(Number.isFinite(value) && value > 0))
       return void response.status(400).type('text').send('A prediction is a number above 0.\n');
-    if (!learner.where().passed[key]) learner.foretell(key, value);
+    if (!learner.progress().passed[key]) learner.predict(key, value);
     pages.tell();
     response.status(204).end();
   });
@@ -107,7 +106,7 @@ function mountCheck(app, find, { token, learner, pages }) {
 /** What a learner says to the class: a raised hand, or a vote, which `none` takes back. */
 function mountHand(app, { token, hand, pages }) {
   app.post('/hand/:place', demandToken(token), (request, response) => {
-    hand.turn(request.params.place === 'up');
+    hand.set(request.params.place === 'up');
     pages.tell();
     response.status(204).end();
   });

@@ -1,4 +1,3 @@
-/** Finds problems of a lesson's right and wrong answers, for doctor. */
 import { join } from 'node:path';
 import { UsageError } from '../common/usage-error.js';
 import { applyPatches } from './answer-programs.js';

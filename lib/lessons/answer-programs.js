@@ -1,4 +1,3 @@
-/** Turns an answer that is described as a change to the solution into a program. */
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { structuredPatch } from 'diff';
@@ -16,9 +15,9 @@ const CONTEXT = 2; // lines around a shown change
 const REGION = /^[ \t]*\/\/ ?#(end)?region\b.*\n?/gm;
 
 /**
- * Writes an answer's program, unless the answer is a program already.
+ * Writes an answer's program, unless the answer is a program already. @throws {UsageError}  if it no longer fits the solution
  * @param {string} root @param {string} key @param {AnswerSource} answer @param {string} [home]  below which it is written
- * @returns {string}  the file or folder to judge @throws {UsageError}  if it no longer fits the solution
+ * @returns {string}  the file or folder to judge
  */
 export function makeAnswer(root, key, answer, home = join(root, '.forkshop')) {
   if (answer.place) return answer.place;
@@ -45,8 +44,7 @@ export function wrongAnswer(key, name) {
 }
 
 /**
- * What an answer changes, as hunks of a unified diff.
- * @param {string} root @param {string} key @param {Pick<Answer, 'name' | 'patches'>} answer
+ * An answer's changes, as in a unified diff. @param {string} root @param {string} key @param {Pick<Answer, 'name' | 'patches'>} answer
  * @returns {{ file: string, hunks: { line: number, lines: string[] }[] }[]}  line: in the solution without region markers
  */
 export function changesOf(root, key, answer) {
@@ -62,13 +60,10 @@ const readSolution = (/** @type {string} */ solution, /** @type {string} */ file
   readIfThere(join(solution, file))?.replaceAll('\r\n', '\n').replace(REGION, '');
 
 /**
- * The changed files, without the solution's region markers.
- * @param {string} solution  the folder
- * @param {Pick<Answer, 'name' | 'patches'>} answer @returns {Record<string, string>}  path → text
- * @throws {UsageError}  if it doesn't fit
+ * The changed files, without the solution's region markers. @param {string} solution  the folder
+ * @param {Pick<Answer, 'name' | 'patches'>} answer @returns {Record<string, string>}  path → text @throws {UsageError}  if it doesn't fit
  */
 export function applyPatches(solution, { name, patches = [] }) {
-  /** @type {Record<string, string>} */
   const texts = {};
   for (const { file, hunks, whole } of patches) {
     const source = texts[file] ?? readSolution(solution, file);

@@ -1,19 +1,14 @@
 /**
- * Reads the right and wrong answers of a lesson: changes to the solution in a Markdown catalogue, and whole programs.
- *
- * @typedef {object} Patch
- * @property {string} file  path from the solution's folder
- * @property {import('./patch.js').Hunk[]} hunks
- * @property {string} [whole]  the whole new file, in place of hunks
- *
+ * The right and wrong answers of a lesson: changes to the solution in a Markdown catalogue, and whole programs.
+ * @typedef {{ file: string, hunks: import('./patch.js').Hunk[], whole?: string }} Patch  file: path from the solution's folder; whole:
+ *   the whole new file, in place of hunks
  * @typedef {object} Answer
  * @property {string} name  in kebab-case
  * @property {boolean} isRight
  * @property {string[]} breaks  ids of promises; empty for a right answer
- * @property {string} why  why someone writes it, and what clients notice; Markdown
+ * @property {string} why  why a person writes it, and what clients notice; Markdown
  * @property {string} [says]  words that the first message must contain
- * @property {Patch[]} [patches]
- * @property {string} [place]  file or folder of a whole program
+ * @property {Patch[]} [patches] @property {string} [place]  file or folder of a whole program
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,8 +29,7 @@ export const howToWrite =
   'CONTRIBUTING.md shows how: a heading, "Breaks: `id`", why someone writes it, a ```diff.';
 
 /**
- * @param {string} root @param {string} key
- * @returns {Answer[]}  wrong ones first; of each kind the catalogue's before the programs
+ * @param {string} root @param {string} key @returns {Answer[]}  wrong ones first; of each kind the catalogue's before the programs
  * @throws {UsageError}  if the catalogue can't be parsed
  */
 export function answersOf(root, key) {
@@ -55,7 +49,6 @@ export function answersOf(root, key) {
   });
 }
 
-/** @param {string} text @param {string} path @param {boolean} isRight @returns {Answer[]} */
 function parseCatalogue(text, path, isRight) {
   /** @type {(Answer & { patches: Patch[] })[]} */
   const answers = [];
@@ -96,10 +89,7 @@ function assertWhole({ name, isRight, breaks, why, patches = [] }, path) {
   if (fault) throw new UsageError(`"${name}" in ${path} ${fault[1]}.`, howToWrite);
 }
 
-/**
- * The first line of a program says what it accepts or breaks.
- * @param {string} place @param {string} file @param {boolean} isRight @returns {Answer}
- */
+/** The first line of a program says what it accepts or breaks. @returns {Answer} */
 function readProgram(place, file, isRight) {
   const first = firstLine(place);
   const [, word, text = ''] = /^\/\/ (accepts|breaks): (.+)$/.exec(first) ?? [];

@@ -9,14 +9,9 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {import('./lesson-yml.js').LessonYml & LessonParts} Lesson
- * @typedef {object} LessonParts
- * @property {string} key  `NN-slug`, which names the lesson's folders
- * @property {number} number
- * @property {string} slug
- * @property {import('./hints.js').HintsOfTask[]} hints  in the order of the tasks
- * @property {import('./lesson-yml.js').Tool[]} needs
- * @property {string} text  Markdown
- * @property {string} folder  absolute path of the learner's folder
+ * @typedef {{ key: string, number: number, slug: string, hints: import('./hints.js').HintsOfTask[],
+ *   needs: import('./lesson-yml.js').Tool[], text: string, folder: string }} LessonParts  key: `NN-slug`, which names the lesson's
+ *   folders; hints: in the order of the tasks; text: Markdown; folder: absolute path of the learner's
  */
 
 export { rootFolder } from '../common/paths.js';
@@ -48,20 +43,14 @@ export function chapterKeys(root) {
     : [];
 }
 
-/**
- * @param {string} root @returns {Lesson[]}  at least one, in order
- * @throws {UsageError}  if there is none, or a lesson.yml or hints.md is invalid
- */
+/** @param {string} root @returns {Lesson[]}  at least one, in order @throws {UsageError}  if there is none, or one is invalid */
 export function listLessons(root) {
   const lessons = lessonKeys(root).map((key) => readLesson(root, key));
   if (lessons.length) return lessons;
   throw new UsageError(`There is no lesson in ${join(root, 'lessons')}.`, downloadAgain);
 }
 
-/**
- * @param {string} root @param {string} key @returns {Lesson}
- * @throws {UsageError}  if its text, lesson.yml or hints.md is missing or invalid
- */
+/** @param {string} root @param {string} key @returns {Lesson} @throws {UsageError}  if its text, lesson.yml or hints.md is invalid */
 export function readLesson(root, key) {
   const { text, about, hints } = lessonPaths(key);
   const read = (/** @type {string} */ file) => readPart(root, file);
@@ -110,10 +99,7 @@ export function lessonFiles(root, key) {
   return filesBelow(join(root, 'solutions', key));
 }
 
-/**
- * The files below a folder, without node_modules and names that begin with a dot.
- * @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder
- */
+/** Without node_modules and dot files. @param {string} folder @returns {string[]}  sorted, with forward slashes; empty without a folder */
 export function filesBelow(folder) {
   let entries;
   try {

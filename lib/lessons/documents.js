@@ -16,10 +16,8 @@ export function documentPaths(root) {
 }
 
 /**
- * Refreshes the quotes of a document, without writing it.
- * @param {string} root @param {string} path  from the root
- * @returns {{ text: string, stale: import('./quotes.js').Quote[] }}  see refreshQuotes()
- * @throws {UsageError}  if a quoted file or region is missing
+ * Refreshes the quotes of a document, without writing it. @param {string} root @param {string} path  from the root
+ * @returns {{ text: string, stale: import('./quotes.js').Quote[] }} @throws {UsageError}  if a quoted file or region is missing
  */
 export function refreshDocument(root, path) {
   try {
@@ -43,10 +41,7 @@ function readQuoted(/** @type {string} */ root, /** @type {string} */ file) {
   );
 }
 
-/**
- * Relative links and images whose file is missing; anchors aren't checked.
- * @param {string} root @param {string} path  from the root @returns {Promise<string[]>}
- */
+/** Relative links and images whose file is missing, but not anchors. @param {string} root @param {string} path  from the root */
 export async function brokenLinks(root, path) {
   const { default: MarkdownIt } = await import('markdown-it');
   const tokens = new MarkdownIt({ html: true }).parse(readFileSync(join(root, path), 'utf8'), {});

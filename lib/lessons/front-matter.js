@@ -2,9 +2,8 @@ import { UsageError } from '../common/usage-error.js';
 import { parseYaml } from './lesson-yml.js';
 
 /**
- * Splits YAML between two `---` lines from the Markdown below.
- * @param {string} source @param {string} file  for messages
- * @returns {{ values: Record<string, any>, text: string }} @throws {UsageError}
+ * Splits YAML between two `---` lines from the Markdown below. @throws {UsageError}
+ * @param {string} source @param {string} file  for messages @returns {{ values: Record<string, any>, text: string }}
  */
 export function splitFrontMatter(source, file) {
   const match = /^\uFEFF?---\r?\n([^]*?\r?\n)??---[ \t]*(?:\r?\n([^]*))?$/.exec(source);

@@ -1,17 +1,15 @@
 import { UsageError } from '../common/usage-error.js';
 
 /**
- * @typedef {object} HintsOfTask
- * @property {number} task  the number of the task; of several tasks, the last
- * @property {string} name  for example `Task 2`, or `Tasks 1 and 2`
- * @property {string[]} hints  three, from a nudge to nearly the answer, each in one line
+ * @typedef {{ task: number, name: string, hints: string[] }} HintsOfTask  task: its number; of several tasks, the last; name: `Task 2`,
+ *   or `Tasks 1 and 2`; hints: three, from a nudge to nearly the answer, each in one line
  */
 
 const EACH = 3;
 const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
 
 /**
- * Parses hints.md: a `##` heading for each task, below it three `###` headings with a hint each.
+ * hints.md has a `##` heading for each task, and below it three `###` headings with a hint each.
  * @param {string} source @param {string} file  for messages @returns {HintsOfTask[]} @throws {UsageError}
  */
 export function parseHints(source, file) {

@@ -14,7 +14,6 @@ const isTool = (/** @type {any} */ value) => toolNames.includes(value);
 
 const PREDICTED = ['ms', 's', 'times'];
 
-/** @type {Record<string, [test: (value: any) => boolean, mustBe: string]>} */
 const fields = {
   title: [isText, 'text'],
   minutes: [(value) => Number.isFinite(value) && value > 0, 'a number of minutes, such as 30'],
@@ -34,20 +33,11 @@ const fields = {
 const howToMend = 'Fix it there; text with a colon needs quotes around it.';
 
 /**
- * @typedef {object} LessonYml
- * @property {string} title
- * @property {number} minutes
- * @property {string} goal
- * @property {string[]} concepts
- * @property {string[]} starterFails  promises that the starter breaks
- * @property {'ms' | 's' | 'times'} [predicts]  unit of the prediction
- * @property {Tool[]} [needs]  to be installed, beside `npm ci`
+ * @typedef {{ title: string, minutes: number, goal: string, concepts: string[], starterFails: string[], predicts?: 'ms' | 's' | 'times',
+ *   needs?: Tool[] }} LessonYml  starterFails: promises that the starter breaks; predicts: the prediction's unit
  */
 
-/**
- * Parses lesson.yml; unknown fields are dropped.
- * @param {string} source @param {string} file  for messages @returns {LessonYml} @throws {UsageError}  with every invalid field
- */
+/** Drops unknown fields. @param {string} source @param {string} file  for messages @throws {UsageError}  with every invalid field */
 export function parseLessonYml(source, file) {
   const given = parseYaml(source, file);
   const names = Object.keys(fields);

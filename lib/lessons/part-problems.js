@@ -9,9 +9,8 @@ import { taskProblems } from './tasks.js';
 /** @typedef {import('./compare-rooms.js').Problem} Problem */
 
 /**
- * Does `starterFails` name promises of the check, and does a text with a prediction have its unit?
- * @param {string} root @param {string} key @returns {Generator<Problem>}
- * @throws {UsageError}  if the text, lesson.yml or hints.md is missing or invalid
+ * Does `starterFails` name promises of the check, and does a text with a prediction have its unit? @returns {Generator<Problem>}
+ * @param {string} root @param {string} key @throws {UsageError}  if the text, lesson.yml or hints.md is missing or invalid
  */
 export function* aboutProblems(root, key) {
   const lesson = readLesson(root, key);
@@ -69,8 +68,7 @@ export function* partProblems(root, key) {
 }
 
 /**
- * Outside the bodies of their regions, starter and solution must be the same.
- * @param {string} root @param {string} key @param {string} file @returns {Generator<Problem>} @throws {UsageError}
+ * Starter and solution may differ only inside regions. @param {string} root @param {string} key @param {string} file @throws {UsageError}
  */
 export function* regionProblems(root, key, file) {
   const places = lessonPaths(key);
@@ -88,7 +86,6 @@ export function* regionProblems(root, key, file) {
   yield { where: starter, problem, mend };
 }
 
-/** @param {string} root @param {string} starter @param {string} solution */
 function firstDifference(root, starter, solution) {
   const [here, there] = [starter, solution].map((path) =>
     withoutRegions(readFileSync(join(root, path), 'utf8'), path).split('\n'),

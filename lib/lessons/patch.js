@@ -2,10 +2,7 @@ import { splitLines } from './regions.js';
 
 /** @typedef {{ old: string[], new: string[] }} Hunk  lines before and after, with their context */
 
-/**
- * Parses a diff without line numbers: `-`, `+` and space begin lines as usual, `@@` begins the next hunk.
- * @param {string} text @returns {Hunk[]}
- */
+/** A diff without line numbers: `-`, `+` and space begin lines as usual, `@@` the next hunk. @param {string} text @returns {Hunk[]} */
 export function parseHunks(text) {
   const hunks = [{ old: /** @type {string[]} */ ([]), new: /** @type {string[]} */ ([]) }];
   for (const line of splitLines(text.trimEnd())) {
@@ -19,8 +16,7 @@ export function parseHunks(text) {
 }
 
 /**
- * Applies hunks. Each one's old lines must occur exactly once.
- * @param {string} source @param {Hunk[]} hunks
+ * Each hunk's old lines must occur exactly once. @param {string} source @param {Hunk[]} hunks
  * @returns {{ text: string } | { fault: string, near?: string }}  fault: why it doesn't fit; near: the first line that differs
  */
 export function applyHunks(source, hunks) {
@@ -41,7 +37,6 @@ export function applyHunks(source, hunks) {
 const isBlank = (/** @type {string[]} */ lines) => lines.every((line) => line.trim() === '');
 const firstOf = (/** @type {string[]} */ lines) => lines.find((line) => line.trim())?.trim();
 
-/** Indices at which these lines occur. */
 function placesOf(/** @type {string[]} */ lines, /** @type {string[]} */ old) {
   return [...lines.keys()].filter((at) => old.every((line, index) => lines[at + index] === line));
 }

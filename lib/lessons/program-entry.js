@@ -1,4 +1,3 @@
-/** The program to judge: the learner's file, or another that stands in for it. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { displayPath, rootFolder } from '../common/paths.js';
@@ -14,10 +13,9 @@ export function starterFolder(key, root = rootFolder) {
 }
 
 /**
+ * The program to judge. @param {string} [root]  the folder that holds the rooms, for paths in messages
  * @param {string} place  absolute path of a program, or of a folder with a server.js (.cjs, .mjs)
- * @param {string} [root]  the folder that holds the rooms, for paths in messages
- * @returns {string}  absolute path of the program
- * @throws {Broken}  when there is none, or it is empty
+ * @returns {string}  absolute path @throws {Broken}  when there is none, or it is empty
  */
 export function findEntry(place, root = rootFolder) {
   const stats = statSync(place, { throwIfNoEntry: false });

@@ -4,21 +4,14 @@ import { UsageError } from '../common/usage-error.js';
 const fence = /^([ \t]*)(`{3,}|~{3,})[ \t]*(.*?)\s*$/;
 
 /**
- * @typedef {object} Quote  a fenced code block that quotes a source file
- * @property {string} file  path from the root
- * @property {string} [region]  undefined: the whole file
- * @property {[from: number, to: number]} [lines]  of the region or file, from 1; undefined: all
- * @property {string} body  the block's text, with LF and without its indentation
- * @property {string} indent
- * @property {string} mark  the back-ticks or tildes of the fence
- * @property {number} start  line of the opening fence, from 1
- * @property {number} end  line of the closing fence
+ * @typedef {{ file: string, region?: string, lines?: [from: number, to: number], body: string, indent: string, mark: string, start: number,
+ *   end: number }} Quote  a fenced code block that quotes a source file; file: path from the root; region, lines: the part, from line 1,
+ *   otherwise all; body: with LF, without its indentation; mark: the fence's back-ticks or tildes; start, end: the fences' lines
  */
 
 /**
- * Finds code blocks with `file=path`, `file=path#region` or `file=path#region:2-9` in their opening fence. A fence inside
- * another block is an example, not a quote.
- * @param {string} markdown  with LF or CRLF @returns {Quote[]}  in order @throws {UsageError}  if a quote is never closed
+ * Code blocks with `file=path`, `file=path#region` or `file=path#region:2-9` in their opening fence. A fence inside another block is an
+ * example, not a quote. @param {string} markdown  with LF or CRLF @returns {Quote[]}  in order @throws {UsageError}  if one is never closed
  */
 export function findQuotes(markdown) {
   const lines = splitLines(markdown);
@@ -33,7 +26,6 @@ export function findQuotes(markdown) {
     const [, file, region, from, to] =
       /(?:^|\s)file=([^\s#:]+)(?:#([^\s:]+))?(?::(\d+)-(\d+))?/.exec(info) ?? [];
     if (!file) continue;
-    /** @type {{ lines?: [number, number] }} */
     const range = from ? { lines: [Number(from), Number(to)] } : {};
     if (index === lines.length) throw unclosed(file, start);
     const body = lines
@@ -66,7 +58,6 @@ function closes(/** @type {string} */ line, /** @type {string} */ mark) {
 export function refreshQuotes(markdown, readFile) {
   const lineEnd = markdown.includes('\r\n') ? '\r\n' : '\n';
   const lines = markdown.split('\n');
-  /** @type {Quote[]} */
   const stale = [];
   for (const quote of findQuotes(markdown).reverse()) {
     const body = quotedText(quote, readFile);
@@ -98,7 +89,6 @@ function quotedText({ file, region, lines, mark, start }, readFile) {
   );
 }
 
-/** @param {string} text @param {[number, number]} range @param {string} file @param {string} quote */
 function part(text, [from, to], file, quote) {
   const lines = splitLines(text);
   if (from >= 1 && from <= to && to <= lines.length) {

@@ -4,21 +4,16 @@ const mostRegions = 4;
 const marker = /^\s*\/\/ ?#(end)?region\b[ \t]*(.*?)\s*$/;
 
 /**
- * @typedef {object} Region
- * @property {string} name
- * @property {string} body  with LF, without common indentation
- * @property {number} start  line of `#region`, from 1
- * @property {number} end  line of `#endregion`
+ * @typedef {{ name: string, body: string, start: number, end: number }} Region  body: with LF, without common indentation; start, end:
+ *   lines of `#region` and `#endregion`, from 1
  */
 
 /**
- * Finds `// #region name` to `// #endregion name`.
- * @param {string} source @param {string} file  for messages @returns {Region[]}  in order
+ * Finds `// #region name` to `// #endregion name`. @param {string} source @param {string} file  for messages @returns {Region[]}  in order
  * @throws {UsageError}  for an unclosed, nested, nameless or duplicate region, and for more than four
  */
 export function parseRegions(source, file) {
   const lines = splitLines(source);
-  /** @type {Region[]} */
   const regions = [];
   let open;
   for (const [index, line] of lines.entries()) {
@@ -39,10 +34,6 @@ export function parseRegions(source, file) {
   throw regionError(`${file} has ${regions.length} regions; at most ${mostRegions} are allowed.`);
 }
 
-/**
- * @param {{ name: string, line: number, closes: boolean }} here @param {{ name: string, start: number } | undefined} open
- * @param {Region[]} regions
- */
 function markerFault({ name, closes }, open, regions) {
   if (!/^[\w-]+$/.test(name)) return `has a region marker without a one-word name`;
   if (closes && !open) return `closes the region "${name}", which is not open`;
@@ -55,7 +46,6 @@ function markerFault({ name, closes }, open, regions) {
   return undefined;
 }
 
-/** @param {string[]} lines @param {{ name: string, start: number }} region @param {number} end */
 function closeRegion(lines, { name, start }, end) {
   return { name, body: dedent(lines.slice(start, end - 1)).join('\n'), start, end };
 }
@@ -66,10 +56,7 @@ const regionError = (/** @type {string} */ message) =>
     `Write each region as "// #region name" and "// #endregion name", not nested, at most ${mostRegions} in a file.`,
   );
 
-/**
- * Removes the bodies of all regions and keeps the markers.
- * @param {string} source @param {string} file  for messages @returns {string} @throws {UsageError}  like parseRegions()
- */
+/** Keeps the markers. @param {string} source @param {string} file  for messages @throws {UsageError}  like parseRegions() */
 export function withoutRegions(source, file) {
   const regions = parseRegions(source, file);
   const inside = (/** @type {number} */ line) =>
@@ -79,7 +66,7 @@ export function withoutRegions(source, file) {
     .join('\n');
 }
 
-/** @param {string} text  with LF or CRLF @returns {string[]} */
+/** @param {string} text  with LF or CRLF */
 export const splitLines = (text) => text.split(/\r?\n/);
 
 function dedent(/** @type {string[]} */ lines) {

@@ -1,11 +1,8 @@
 /**
  * The tasks of a lesson: numbered in its text, and in its check with their promises.
- *
- * @typedef {object} Task
- * @property {number} number  of several tasks with common promises, the last
- * @property {string} name  'task 2', or 'tasks 1 and 2' if the first one can be judged only with the second
- * @property {string} title  the text's heading; '' for several tasks
- * @property {string[]} promises  ids, in the order of judging
+ * @typedef {{ number: number, name: string, title: string, promises: string[] }} Task  number: of several tasks with common promises, the
+ *   last; name: 'task 2', or 'tasks 1 and 2' if the first one can be judged only with the second; title: the text's heading, '' for
+ *   several tasks; promises: ids, in the order of judging
  */
 import { join } from 'node:path';
 import { readIfThere } from '../common/files.js';
@@ -16,7 +13,7 @@ import { lessonPaths } from './lesson-paths.js';
 const GROUP = /^ {2,4}(\d+): \{/gm; // in a check's file
 const HEADING = /^###[ \t]+Task[ \t]+(\d+):[ \t]*(\S.*?)[ \t]*\r?$/gm;
 
-/** @param {string} text  of a lesson, Markdown @returns {Map<number, string>}  number → title */
+/** @returns {Map<number, string>}  number → title */
 const titlesIn = (text) =>
   new Map([...text.matchAll(HEADING)].map(([, number, title]) => [Number(number), title]));
 
@@ -32,16 +29,14 @@ export function tasksOf(taskOf, text) {
   });
 }
 
-/** @param {number} first @param {number} last */
 function nameOf(first, last) {
   if (first === last) return `task ${last}`;
   return `tasks ${first} ${last - first === 1 ? 'and' : 'to'} ${last}`;
 }
 
 /**
- * Do the check's groups of promises and the hints match the tasks of the text?
+ * Do the check's groups of promises and the hints match the tasks of the text? @returns {Generator<Problem>}
  * @param {string} root @param {Pick<import('./catalog.js').Lesson, 'key' | 'text' | 'hints'>} lesson
- * @returns {Generator<Problem>}
  */
 export function* taskProblems(root, { key, text, hints }) {
   const places = lessonPaths(key);

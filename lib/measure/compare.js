@@ -1,6 +1,6 @@
 /**
- * Compares two rates on a shared machine. Work that burns CPU is measured in interleaved windows (A B B A), so that
- * drift affects both sides alike; work that only waits is measured on both sides at once.
+ * Compares two rates on a shared machine. Work that burns CPU is measured in interleaved windows (A B B A), so that drift affects both
+ * sides alike; work that only waits is measured on both sides at once.
  */
 import { requestsOf } from '../observe/timeline.js';
 import { servedWithin } from './stats.js';
@@ -10,11 +10,10 @@ const RAMP_MS = 20;
 const CONNECTIONS_PER_PROCESS = 3;
 
 /**
- * Runs the windows of all sides forth and back, round after round.
+ * Runs the windows of all sides forth and back, round after round. @returns {Promise<Record<Side, number[]>>}  two rates a side for each
  * @template {string} Side @param {Record<Side, () => Promise<number>>} sides  each runs one window and resolves to its rate
  * @param {{ isEnough: (rates: Record<Side, number[]>) => boolean, budgetMs: number }} options  isEnough: asked after each round;
  *   budgetMs: no round begins later
- * @returns {Promise<Record<Side, number[]>>}  two rates a side for each round
  */
 export async function interleave(sides, { isEnough, budgetMs }) {
   const names = /** @type {Side[]} */ (Object.keys(sides));
@@ -28,14 +27,13 @@ export async function interleave(sides, { isEnough, budgetMs }) {
 
 /**
  * @typedef {{ perSecond: number, requests: import('../observe/timeline.js').Request[], answers: import('./load.js').Answer[],
- *   errors: number }} Saturated  a window of saturating load; perSecond: requests served; requests: as the server saw them
+ *   errors: number }} Saturated  perSecond: requests served; requests: as the server saw them
  */
 
 /**
- * Runs one window of closed-loop load that keeps every process busy, and waits until its queue is empty.
- * @param {import('./load.js').Load} load
- * @param {import('../observe/program.js').Program} program  with a probe that reports requests
- * @param {{ path: string, processes: number, durationMs: number }} options @returns {Promise<Saturated>}
+ * Runs one window of closed-loop load that keeps every process busy, and waits until its queue is empty. @returns {Promise<Saturated>}
+ * @param {import('./load.js').Load} load @param {import('../observe/program.js').Program} program  with a probe that reports requests
+ * @param {{ path: string, processes: number, durationMs: number }} options
  */
 export async function saturate(load, program, { path, processes, durationMs }) {
   const first = program.events.length;

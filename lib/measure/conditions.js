@@ -1,5 +1,5 @@
 /**
- * The machine's conditions during a measurement. They are recorded with it, and name the cause if the machine was too busy.
+ * The machine's conditions during a measurement, recorded with it: if the machine was too busy, they name the cause.
  * @typedef {object} Conditions
  * @property {string} node @property {string} platform @property {string} cpu
  * @property {number} cores  that this process may use
@@ -9,10 +9,9 @@
  * @property {number | null} stealPercent  CPU time that the hypervisor gave to other virtual machines
  * @property {number | null} throttledMs  for which the container was stopped because its quota was used up
  * @property {number} [overrunBy]  how many processes wanted each core, if that ended the check early
- *
  * @typedef {{ isIdle: boolean, isCrowded: boolean, areOthers?: boolean, isStolen?: boolean }} Crowd  contention for the cores:
- *   isIdle: on average every runnable thread had a core; areOthers: other programs took many of the cores; isCrowded: so many that
- *   a missing event may still arrive; isStolen: other virtual machines took them
+ *   isIdle: on average every runnable thread had a core; areOthers: other programs took many of the cores; isCrowded: a missing event
+ *   may still arrive; isStolen: other virtual machines took them
  */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
@@ -43,10 +42,7 @@ export function conditionsNow() {
   };
 }
 
-/**
- * Watches the machine's CPU time until the returned function is called.
- * @returns {() => Pick<Conditions, 'busyCores' | 'stealPercent' | 'throttledMs'>}
- */
+/** @returns {() => Pick<Conditions, 'busyCores' | 'stealPercent' | 'throttledMs'>}  from this call until that one */
 export function watchMachine() {
   const before = readCpuTimes();
   return () => {
@@ -67,14 +63,10 @@ export function watchMachine() {
 /** @type {number[]} runnable threads, sample by sample, for all callers */
 const crowd = [];
 
-/** @type {NodeJS.Timeout | undefined} */
 let watching;
 const counted = { samples: 0, wanting: 0 }; // since the first sample
 
-/**
- * Starts sampling, once, how many threads want a core.
- * @returns {() => number}  how many for each core: the mean of three seconds, or the load average if the system doesn't say
- */
+/** Samples how many threads want a core. @returns {() => number}  for each core: the mean of three seconds, or else the load average */
 export function watchCrowd() {
   watching ??= setInterval(() => {
     const wanting = countRunnable();
@@ -126,7 +118,7 @@ export function watchOthers(ownPids) {
   };
 }
 
-/** How many threads want each core, if so many that a second of work takes twelve. @returns {number | undefined} */
+/** How many threads want each core, if a second of work takes twelve because of them. @returns {number | undefined} */
 export function overrunNow() {
   const wanting = watchCrowd()();
   return wanting > OVERRUN ? Math.round(wanting) : undefined;
@@ -177,7 +169,7 @@ function readText(file) {
   }
 }
 
-/** Names a disturbance that may have spoiled a measurement. @param {Conditions} conditions @returns {string | undefined} */
+/** The disturbance that may have spoiled a measurement, in words. @param {Conditions} conditions @returns {string | undefined} */
 export function disturbanceOf({ quotaCores: quota, load, cores, ...during }) {
   const busyCores = during.busyCores ?? 0;
   const stealPercent = during.stealPercent ?? 0;

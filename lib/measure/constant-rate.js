@@ -9,15 +9,13 @@ const TIMEOUT_MS = 30_000; // as vegeta's
 
 /**
  * Uses keep-alive connections, as vegeta does. Memory counts until the last answer, cores while requests are sent.
- * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop
- * @param {import('../observe/program.js').Program} program
+ * @param {ReturnType<typeof import('./open-loop.js').createOpenLoop>} openLoop @param {import('../observe/program.js').Program} program
  * @param {{ ratePerSecond: number, durationMs: number, timeoutMs?: number, isRandom?: boolean }} options
  * @returns {Promise<import('./load-report.js').Measured & { window: import('./open-loop.js').OpenWindow }>}
  */
 export async function measureAtRate(openLoop, program, options) {
   const memory = watchMemory(program);
   const before = os.cpus();
-  /** @type {number[]} */
   let coresBusy = [];
   const noteCores = () => (coresBusy = busySharesOf(before, os.cpus()));
   const timer = setTimeout(noteCores, options.durationMs);
@@ -32,7 +30,7 @@ export async function measureAtRate(openLoop, program, options) {
   }
 }
 
-/** Samples the memory of a program's processes, and keeps each one's peak. @param {import('../observe/program.js').Program} program */
+/** The peak memory of each of a program's processes, by samples. @param {import('../observe/program.js').Program} program */
 export function watchMemory(program) {
   /** @type {Map<number, { pid: number, role: string, rssBytes: number, ussBytes?: number, pssBytes?: number }>} */
   const most = new Map();

@@ -20,8 +20,7 @@ export function closeWithCheck(close) {
 
 /**
  * Does some work and closes the generators it has left open, for example after an error. Others in this process stay open: a slide
- * may judge a program while another shows its demo.
- * @template T @param {() => Promise<T>} work @returns {Promise<T>}
+ * may judge a program while another shows its demo. @template T @param {() => Promise<T>} work @returns {Promise<T>}
  */
 export async function closingGenerators(work) {
   const own = new Set();
@@ -44,7 +43,6 @@ export function createGenerator(file, options = {}) {
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
   const orders = createOrders(generator);
   let isClosed = false;
-  /** @type {import('../observe/shortage.js').Shortage | undefined} */
   let end;
   const hasEnded = () => {
     end ??= shortOf('LOAD');
@@ -68,10 +66,7 @@ export function createGenerator(file, options = {}) {
   };
 }
 
-/**
- * The orders that a generator has not answered yet. They keep this process alive; an idle generator doesn't.
- * @param {import('node:child_process').ChildProcess} generator
- */
+/** Open orders, but not an idle generator, keep this process alive. @param {import('node:child_process').ChildProcess} generator */
 function createOrders(generator) {
   const waiting = new Map();
   let lastId = 0;
@@ -109,8 +104,7 @@ function createOrders(generator) {
 }
 
 /**
- * A generator that sends requests.
- * @param {string} file  in this folder
+ * A generator that sends requests. @param {string} file  in this folder
  * @returns {{ fire: (options: { url: string, [option: string]: unknown }) => Promise<any>, close: () => void }}
  */
 export function createSender(file) {
@@ -125,7 +119,7 @@ export function createSender(file) {
   };
 }
 
-/** The generator's side: answers each order. @param {(order: any) => Promise<any>} work */
+/** In the generator's process. @param {(order: any) => Promise<any>} work */
 export function answerParent(work) {
   process.on('message', async (/** @type {any} */ { id, ...order }) => {
     const shortage = watchShortages();

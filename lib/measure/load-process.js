@@ -1,7 +1,7 @@
 /**
- * The load generator's process: it drives autocannon for one window after another, away from the event loops of check and server.
- * autocannon reports sums, so this file listens to its clients for the time of each answer. With a fresh connection for each
- * request (reconnectRate: 1) it emits no 'response'; there an answer is complete when the client sends its next request.
+ * The load generator's process: it drives autocannon, away from the event loops of check and server. autocannon reports sums, so this
+ * file listens to its clients for the time of each answer. With a fresh connection for each request (reconnectRate: 1) it emits no
+ * 'response'; there an answer is complete when the client sends its next request.
  */
 import autocannon from 'autocannon';
 import { nowMs } from '../observe/clock.js';
@@ -12,13 +12,11 @@ const SAMPLE_MS = 10; // how often autocannon checks the time; its default, 1000
 answerParent(fire);
 
 /**
- * One window of closed-loop load: each connection sends its next request when the last is answered.
+ * Closed loop: each connection sends its next request when the last is answered. @returns {Promise<import('./load.js').Window>}
  * @param {import('./load.js').LoadOptions & { isFresh: boolean, timeoutMs: number }} options
- * @returns {Promise<import('./load.js').Window>}
  */
 async function fire({ url, connections, durationMs, ratePerSecond, isFresh, timeoutMs, ...what }) {
   const { method, headers, body } = what;
-  /** @type {import('./load.js').Answer[]} */
   const answers = [];
   const startMs = nowMs();
   const result = await autocannon({
@@ -38,7 +36,7 @@ async function fire({ url, connections, durationMs, ratePerSecond, isFresh, time
   return { startMs, endMs: nowMs(), answers, errors, timeouts };
 }
 
-/** Reports every answer of one client: when it was sent and complete, its status and the size of its body. */
+/** Reports every answer of one client. */
 function follow(client, isFresh, report) {
   let sentMs, status, bytes;
   const complete = () => status && report({ sentMs, doneMs: nowMs(), status, bytes });

@@ -14,15 +14,13 @@
  * @property {Record<string, number>} errors  counts by error
  * @property {{ p50: number, p99: number, max: number }} lateMs  how late each was sent
  * @property {number} unanswered  when the last was due
- *
  * @typedef {{ model: string, times: Record<'user' | 'nice' | 'sys' | 'idle' | 'irq', number> }} Core  see os.cpus()
  */
 import { mean, quantile } from './stats.js';
 
 /**
- * @param {OpenWindow} window  of at least one request
- * @param {'dueMs' | 'sentMs'} [since]  where latency begins; sentMs leaves out the time that a request waited to be sent
- * @returns {Report}
+ * @param {OpenWindow} window  of at least one request @param {'dueMs' | 'sentMs'} [since]  where latency begins; sentMs leaves out the time
+ *   that a request waited to be sent @returns {Report}
  */
 export function reportOf(window, since = 'dueMs') {
   const { answers } = window;
@@ -71,9 +69,7 @@ const summaryOf = (/** @type {number[]} */ values) => ({
   max: Math.max(...values),
 });
 
-/** @param {(string | number)[]} names @returns {Record<string, number>} */
 function countBy(names) {
-  /** @type {Record<string, number>} */
   const counts = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
@@ -109,7 +105,6 @@ const asCounts = (/** @type {Record<string, number>} */ counts) =>
     .map(([name, count]) => `${name}: ${count}`)
     .join(', ') || 'none';
 
-/** @param {(measured: Measured) => number} valueOf @returns {(measured: Measured) => string} */
 const latency = (valueOf) => (measured) => asTime(valueOf(measured));
 
 /** @type {[name: string, format: (measured: Measured) => string][]} */

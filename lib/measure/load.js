@@ -4,11 +4,9 @@
  * @typedef {{ startMs: number, endMs: number, answers: Answer[], errors: number, timeouts: number }} Window  answers: in the order
  *   of completion; errors: connections refused or broken
  * @typedef {{ url: string, connections: number, durationMs: number, ratePerSecond?: number, isFresh?: boolean, method?: string,
- *   headers?: Record<string, string>, body?: string, timeoutMs?: number }} LoadOptions  url: on 127.0.0.0/8; ratePerSecond: at most,
- *   autocannon's overallRate; isFresh: a new connection for each request; timeoutMs: longer than the window, because a starved
- *   connection is slow, not broken
- * @typedef {{ fire: (options: LoadOptions) => Promise<Window>, close: () => void }} Load  fire rejects if the generator fails, never
- *   because of the server
+ *   headers?: Record<string, string>, body?: string, timeoutMs?: number }} LoadOptions  url: on 127.0.0.0/8; ratePerSecond: at most;
+ *   isFresh: a new connection for each request; timeoutMs: longer than the window, because a starved connection is slow, not broken
+ * @typedef {{ fire: (options: LoadOptions) => Promise<Window>, close: () => void }} Load  fire never rejects because of the server
  */
 import { createSender } from './generator.js';
 

@@ -1,7 +1,4 @@
-/**
- * The open-loop generator's process: it sends on schedule, or lets a number of clients take turns. The result has every client,
- * including those still waiting when the last request is sent, up to their own time limit.
- */
+/** The open-loop generator's process. Its result has every client, including those that still wait when the last request is sent. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createStreams, isEventStream } from '../observe/client.js';
@@ -15,10 +12,7 @@ const STILL_COMES_MS = 2_000; // an answer that brought data so recently is a st
 
 answerParent(fire);
 
-/**
- * @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options
- * @returns {Promise<import('./open-loop.js').OpenWindow>}
- */
+/** @param {import('./open-loop.js').OpenLoopOptions & { isFresh: boolean, timeoutMs: number }} options */
 async function fire(options) {
   const { connections: count, isFresh } = options;
   const keeping = { keepAlive: true, maxFreeSockets: MOST_IDLE, timeout: IDLE_MS };
@@ -40,7 +34,6 @@ async function keepSchedule({ agents, streams, startMs, ratePerSecond = 1, durat
   const offsetsMs = how.isRandom ? randomOffsets(times, durationMs) : undefined;
   const dueMs = (/** @type {number} */ index) =>
     startMs + (offsetsMs?.[index] ?? (index * 1000) / ratePerSecond);
-  /** @type {Promise<import('./open-loop.js').Sent>[]} */
   const answers = [];
   while (answers.length < times) {
     while (answers.length < times && dueMs(answers.length) <= nowMs())
@@ -52,14 +45,13 @@ async function keepSchedule({ agents, streams, startMs, ratePerSecond = 1, durat
 }
 
 /**
- * Closed loop: each client sends its next request when it has its answer. While a client has never had an answer, the others
- * continue, up to the time limit: if they left, their place might become free for it.
+ * Closed loop: each client sends its next request when it has its answer. A client without any answer yet keeps the others at work, up to
+ * the time limit: if they left, their place might become free for it.
  */
 async function takeTurns({ agents, streams, startMs, durationMs, timeoutMs, ...how }) {
   const untilMs = startMs + durationMs;
   const waiting = new Set(agents.keys());
   const isOver = () => nowMs() >= untilMs && (waiting.size === 0 || nowMs() >= startMs + timeoutMs);
-  /** @type {import('./open-loop.js').Sent[]} */
   const answers = [];
   const follow = async (/** @type {http.Agent} */ agent, /** @type {number} */ visitor) => {
     while (!isOver()) {
@@ -86,7 +78,6 @@ function ask(
   /** @type {any} */ { url, agent, streams, timeoutMs, dueMs = nowMs(), method, headers, body },
 ) {
   let sentMs = nowMs();
-  /** @type {{ status?: number, atMs: number, dataMs: number } | undefined} */
   let begun;
   return new Promise((resolve) => {
     const finish = (/** @type {{ status?: number, error?: string, isStream?: true }} */ how) => {

@@ -4,12 +4,11 @@
  *   ceiling: number, target?: number, side?: 'above' | 'below' | 'open',
  *   note?: string, controlPerSecond: number, candidatePerSecond: number, errors: number, windows: number,
  *   own?: ReturnType<import('../observe/program.js').Program['ownWork']>, busiest?: number
- * }} Speedup  value, low and high: ratios; own: the candidate's own work that kept it busy; busiest: share of the requests that its
- *   busiest process executed
+ * }} Speedup  value, low and high: ratios; own: the work that kept the candidate busy; busiest: its busiest process's share of requests
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {{ load: import('./load.js').Load, control: Program, candidate: Program, workers: number, path: string, windowMs: number,
  *   budgetMs: number, isLonger?: boolean }} Contest  control: one process; workers: the candidate's serving processes; path: the same
- *   work on both sides; windowMs: for blocking work, of one slice; budgetMs: no round begins later; isLonger: measure longer
+ *   work on both sides; windowMs: for blocking work, of one slice; budgetMs: no round begins later
  */
 import { nowMs } from '../observe/clock.js';
 import { groupBy } from '../observe/timeline.js';
@@ -26,9 +25,8 @@ const NO_ROOM = 1.3; // a lower ceiling leaves nothing to win
 
 /**
  * Work that blocks but burns no CPU: the ceiling is the number of workers on any machine. Stops when the interval is on one side of
- * the target and narrow enough to print.
+ * the target and narrow enough to print. @returns {Promise<Speedup & { target: number }>}
  * @param {Contest & { target: number, onRound?: (soFar: import('./stats.js').Interval & { ceiling: number }) => void }} contest
- * @returns {Promise<Speedup & { target: number }>}
  */
 export async function speedupOfBlocking({ target, workers, onRound, ...contest }) {
   const { load, control, candidate, path, windowMs } = contest;
@@ -66,8 +64,7 @@ const isEnough = (ratio, target, contest) =>
 
 /**
  * Work that burns CPU: the ceiling is what spinning threads gained in the same rounds. It decides nothing, because other programs
- * may use the cores.
- * @param {Contest & { spinners: import('./spinners.js').Spinners }} contest @returns {Promise<Speedup>}
+ * may use the cores. @param {Contest & { spinners: import('./spinners.js').Spinners }} contest @returns {Promise<Speedup>}
  */
 export async function speedupOfCpu({ spinners, workers, ...contest }) {
   const { sides, errors } = contestants({ workers, ...contest });

@@ -1,7 +1,4 @@
-/**
- * The process of spinners.js. The main thread takes orders; each other thread counts how many rounds of a fixed amount of work it
- * finishes in a given time.
- */
+/** The process of spinners.js. Each thread but the first counts how many rounds of a fixed amount of work it finishes in a given time. */
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 import { nowMs } from '../observe/clock.js';
 import { answerParent } from './generator.js';

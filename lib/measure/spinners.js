@@ -2,15 +2,11 @@
  * The ceiling: how much faster several threads compute together than one on this machine. Two free cores give 2; with a busy
  * neighbour it may be 1, and then no cluster can be faster than 1 either.
  * @typedef {{ spin: (threads: number, durationMs: number) => Promise<number>, close: () => void }} Spinners  spin: resolves to the
- *   rounds of work a second that the threads did together; rejects with Shortage when the spinners are gone
+ *   rounds a second that the threads did together; rejects with Shortage when the spinners are gone
  */
 import { createGenerator } from './generator.js';
 
-/**
- * Starts an idle process with `count` threads. It is detached like the learner's program, because Linux may share the CPU among
- * sessions first.
- * @param {number} count @returns {Spinners}
- */
+/** Detached like the learner's program: Linux may share the CPU among sessions first. @param {number} count  threads @returns {Spinners} */
 export function createSpinners(count) {
   const how = { args: [String(count)], detached: true };
   const { ask, close } = createGenerator('spinner-process.js', how);

@@ -1,7 +1,4 @@
-/**
- * The arithmetic of measurements. Pure.
- * @typedef {{ value: number, low: number, high: number }} Interval  an estimate and its 95 % confidence interval
- */
+/** @typedef {{ value: number, low: number, high: number }} Interval  an estimate and its 95 % confidence interval */
 
 /** Two-sided 95 % quantiles of Student's t for 1, 2, 3, ... degrees of freedom. */
 const STUDENT_T = [
@@ -16,7 +13,7 @@ export function sumOf(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** @param {number[]} values @returns {number} */
+/** @param {number[]} values */
 export function mean(values) {
   return sumOf(values) / values.length;
 }
@@ -29,8 +26,7 @@ export function quantile(values, q) {
 
 /**
  * The ratio of the candidate's rates to the control's, with Student's interval for the difference of the means of the logarithms
- * (one variance for both: what disturbs one side's windows disturbs the other's).
- * @param {number[]} control @param {number[]} candidate
+ * (one variance for both: what disturbs one side's windows disturbs the other's). @param {number[]} control @param {number[]} candidate
  * @returns {Interval}  0 to Infinity if the error is unknown: with fewer than two windows a side, or a window without any request.
  *   A candidate that never served is 0 times as fast, for certain
  */
@@ -87,9 +83,7 @@ export function sideOf({ low, high }, target) {
 
 /**
  * How many requests were served in an interval. A request of 15 ms with 5 ms inside counts a third, so that short windows lose
- * nothing at their edges.
- * @param {{ startMs: number, endMs?: number }[]} requests @param {number} fromMs @param {number} toMs
- * @returns {number}  with a fraction
+ * nothing at their edges. @param {{ startMs: number, endMs?: number }[]} requests @param {number} fromMs @param {number} toMs
  */
 export function servedWithin(requests, fromMs, toMs) {
   return requests.reduce((sum, { startMs, endMs }) => {

@@ -1,13 +1,12 @@
 /**
- * Steady traffic of single clients on schedule, however slow the answers: some with a new connection for each request, some with
- * keep-alive. It runs in this process, for a few hundred requests a second.
+ * Steady traffic of single clients on schedule, some with keep-alive. It runs in this process, for a few hundred requests a second.
  *
  * A server may close an idle connection while a client is sending on it. Then the client sees a reset before any byte of an answer,
  * and repeats an idempotent request on a new connection (RFC 9112, 9.3.1 and 9.5); so do our clients, with `isRepeated` set.
  * @typedef {import('../observe/client.js').Answer} Answer
  * @typedef {{ path: string, perSecond: number, method?: string, headers?: Record<string, string>, body?: string, isBodyKept?: boolean,
  *   timeoutMs?: number, streams?: import('../observe/client.js').Streams, connections?: number }} Kind  of request; isBodyKept: of the
- *   answer, true by default and up to 1 MB; timeoutMs: 10 s by default; streams: take answers without an end, no client starts while
+ *   answer, true by default and up to 1 MB; timeoutMs: 10 s by default; streams: take endless answers, no client starts while
  *   they are full, and stop() ends them; connections: keep-alive, used in turn, otherwise a new one for each request
  * @typedef {{ path: string, first: Answer, answer: Answer, isRepeated: boolean, isKept?: boolean }} Sent  answer: that of the
  *   repetition, if any; isKept: sent over a keep-alive connection
@@ -40,7 +39,6 @@ export function startTraffic(url, kinds) {
   const follow = async (/** @type {Kind} */ { path, perSecond, connections = 0, ...what }) => {
     const clients = Array.from({ length: connections }, createClient);
     const startMs = nowMs();
-    /** @type {Promise<Sent>[]} */
     const asked = [];
     let turn = 0;
     const dueInMs = () => startMs + (turn * 1_000) / perSecond - nowMs();
@@ -90,8 +88,7 @@ async function ask(url, what, client = { agent: false, isWaiting: false }) {
 }
 
 /**
- * The requests that a server lost: unanswered, or answered only when repeated although a process had begun the first attempt. Only
- * the server's record shows the latter.
+ * Requests unanswered, or answered only when repeated although a process had begun the first attempt, as only the server's record shows.
  * @param {Sent[]} sent @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
  * @param {(answer: Answer) => boolean} [isServed]  status 200 by default @returns {Sent[]}
  */
@@ -103,8 +100,8 @@ export function lostOf(sent, requests, isServed = ({ status }) => status === 200
 }
 
 /**
- * Did a process begin this request and never answer?
- * @param {Answer} answer @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
+ * Did a process begin this request and never answer? @param {Answer} answer
+ * @param {import('../observe/timeline.js').Request[]} requests  as the server's processes saw them
  */
 export function isBegun({ client, sentMs, doneMs }, requests) {
   return requests.some(

@@ -1,7 +1,4 @@
-/**
- * Compiled code for the judged programs, which then start sooner (Node.js 22.1 and later). Each run gets a copy of the cache, so that a
- * program can spoil only its own.
- */
+/** Compiled code for the judged programs, which then start sooner (Node.js 22.1 and later). A program can spoil only its run's copy. */
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
@@ -17,8 +14,7 @@ const ours = isSupported
   : undefined;
 
 /**
- * Copies the cache, if it exists. @param {string} home  the run's folder @param {string} [from]  the cache's folder
- * @returns {string | undefined}  the copy's folder
+ * @param {string} home  the run's folder @param {string} [from]  the cache @returns {string | undefined}  the copy; undefined without one
  */
 export function copyCache(home, from = ours) {
   if (!from || !existsSync(from)) return undefined;

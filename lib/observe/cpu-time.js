@@ -59,10 +59,7 @@ export function watchCpuTime(pidsOf, observersOf = () => [], hasOwnWork = () => 
       const isStarved = ownMs < ENOUGH * limitMs && !hasOwnWork(sinceMs);
       return isStarved ? new Starved(waitedMs, ownMs) : undefined;
     },
-    /**
-     * A deadline in the program's own time. @param {number} limitMs
-     * @returns {() => boolean}  is it over? Throws Starved if it seems that it never will be
-     */
+    /** In the program's own time. @param {number} limitMs @returns {() => boolean}  is it over? Throws Starved if it seems to never end */
     limit(limitMs) {
       look(); // earlier starvation doesn't count
       const sinceMs = nowMs();
@@ -121,10 +118,7 @@ function recordLosses(pidsOf, observersOf) {
 
 /** @typedef {{ ranMs: number, queuedMs: number }} Thread @typedef {{ t: number, threads: Map<string, Thread> }} Reading */
 
-/**
- * How long the program was kept from running between two readings: the longest wait of a thread.
- * @param {Reading} before @param {Reading} now @param {number} [cores]
- */
+/** A thread's longest wait for a core between two readings. @param {Reading} before @param {Reading} now @param {number} [cores] */
 export function starvedBetween(before, now, cores = os.availableParallelism()) {
   const tookMs = now.t - before.t;
   let ranMs = 0;

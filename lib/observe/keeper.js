@@ -3,9 +3,10 @@
  * leads its own session, out of Ctrl-C's reach, and when its IPC channel closes it kills all programs and removes the folder in its
  * argument. If a program kills its parent, the keeper, then the check kills the rest; if it kills both, the probe kills each process
  * (probe.cjs), and the next start cleans up (sweep.js).
+ *
  * Messages in:  { start: id, command, args, env, cwd, folder, isExternal, limits }  { stop: id }
  *                 { suspends: whether the check is about to stop, as after Ctrl-Z }
- * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal }
+ * Messages out: { started: id, pid, born }  { failed: id, error }  { ended: id, code, signal, t }
  *                 { excess: id, of: 'processes' | 'memory' | 'output' | 'timeline', amount }  { stopped: id, left: pids }
  */
 import { spawn } from 'node:child_process';
@@ -69,7 +70,7 @@ function begin({ start: id, command, args, env, cwd, folder, ...how }) {
   runs.set(id, { id, pid, born, known, sinceMs: nowMs(), files, limits });
   child.on('error', (error) => sendToParent({ failed: id, error: error.message }));
   child.on('spawn', () => sendToParent({ started: id, pid, born }));
-  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal }));
+  child.on('exit', (code, signal) => sendToParent({ ended: id, code, signal, t: nowMs() }));
   if (!isWatching) watch();
 }
 

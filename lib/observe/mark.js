@@ -2,6 +2,7 @@
  * The mark of a run: a secret that its processes inherit, regardless of their parent, group or files. It is in the environment, and on
  * Linux also in the soft limit on file locks, which the kernel hasn't enforced since 2.4.25: each fork and exec inherits it,
  * /proc/PID/limits shows it, prlimit(1) sets it. A process loses it only by setting that limit itself.
+ *
  * The id of a run is `<home>/<number>`: the name of the runner's folder, which is partly random, and the number of the program; `<home>`
  * stands for all programs of a runner.
  */

@@ -83,10 +83,7 @@ export function ownWorkIn(events, stretches, spans) {
   return { pid, keptMs: toMs - fromMs, computedMs, queuedMs, path: pathIn(events, longest) };
 }
 
-/**
- * The path of the request that was executed: the last to begin before the longest silence. Other requests in flight only wait.
- * @param {Event[]} events @param {Stretch} stretch
- */
+/** The last request to begin before the longest silence is the one being executed. @param {Event[]} events @param {Stretch} stretch */
 function pathIn(events, { pid, fromMs, toMs }) {
   const own = events.filter((one) => one.pid === pid && one.t >= fromMs && one.t <= toMs);
   const silences = own.map(({ t }, index) => ({ t, ms: (own[index + 1]?.t ?? toMs) - t }));
@@ -97,9 +94,7 @@ function pathIn(events, { pid, fromMs, toMs }) {
   return open.at(-1)?.url.split('?')[0];
 }
 
-/**
- * No client waits for a process before its first request. @param {Event[]} events @param {number} sinceMs @param {number} toMs @returns {Span[]}
- */
+/** From each process's first request on: no client waits before. @param {Event[]} events @param {number} sinceMs @param {number} toMs */
 export function servingSince(events, sinceMs, toMs) {
   const spans = new Map();
   for (const { what, pid, t } of events) {

@@ -45,7 +45,7 @@ export function releasePort(port) {
 
 /**
  * Binds the UDP port of the same number: the system gives it to one process, and frees it when that exits. Lessons don't use UDP.
- * @param {number} port @returns {Promise<boolean>}  false if another process has it @throws {Error}  when this process may open no more files
+ * @param {number} port @returns {Promise<boolean>}  false if another process has it @throws {Error}  if this process may open no more files
  */
 function reserve(port) {
   return new Promise((resolve, reject) => {

@@ -108,8 +108,7 @@ export function pidNamespace() {
 }
 
 /**
- * The CPU time of processes and of those of their children that have exited: see proc(5), stat.
- * @param {Iterable<number>} pids @returns {number}  in ticks, as in /proc/stat; NaN outside Linux
+ * CPU time, with exited children: proc(5), stat. @param {Iterable<number>} pids @returns {number}  ticks as in /proc/stat; NaN outside Linux
  */
 export function cpuTicksOf(pids) {
   if (process.platform !== 'linux') return NaN;
@@ -136,7 +135,7 @@ export function countRunnable() {
 }
 
 /**
- * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls its first thread 'MainThread'. @param {number} pid
+ * The program of a process, such as 'nginx'; outside Linux 'process'. Newer Node.js calls itself 'MainThread'. @param {number} pid
  */
 export function titleOf(pid) {
   try {

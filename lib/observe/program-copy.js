@@ -16,9 +16,7 @@ const complete = new Set();
 /** Does this copy find packages and '#work' by itself? @param {string} entry  absolute path */
 export const isCompleteCopy = (entry) => complete.has(entry);
 
-/**
- * @typedef {{ folder: string, entry: string, write: (name: string, text: string) => void }} Copy  absolute paths; write: replaces a file
- */
+/** @typedef {{ folder: string, entry: string, write: (name: string, text: string) => void }} Copy  absolute paths; write replaces a file */
 
 /**
  * Copies a program with everything in its folder, including the targets of links.

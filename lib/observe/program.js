@@ -4,6 +4,7 @@
  *   of?: 'processes' | 'memory' | 'output' | 'timeline', amount?: number, error?: string }} Fate  how its first process exited;
  *   orphaned: its parent, the keeper, is gone; of: the limit that it exceeded, by an amount of processes or bytes; error: why it
  *   didn't start
+ *
  * @typedef {object} StartOptions
  * @property {string} entry  absolute path of the program
  * @property {string[]} [args]  behind the entry
@@ -66,6 +67,8 @@ export class Program {
   spared = [];
   /** @type {Map<number, number>} pid → birth of every process that provably belongs to it */
   known = new Map();
+  /** When a signal killed its first process, which could not report that itself; not set by stop(). @type {number | undefined} */
+  killedMs;
   /** When the check first signalled one of its processes to end: later exits may be due to that. */
   firstSignalMs = Infinity;
   hasEndedUnasked = false;
@@ -150,9 +153,10 @@ export class Program {
     else if (message.stopped) this.#noteEnd(message.left);
     else if (message.excess) this.fate = { kind: 'excess', of: message.of, amount: message.amount };
     else if (message.failed) this.fate ??= { kind: 'unstarted', error: message.error };
-    else if (message.ended)
+    else if (message.ended) {
+      if (message.signal && !this.closed) this.killedMs = message.t;
       this.fate ??= { kind: 'ended', code: message.code, signal: message.signal };
-    else if (message.orphaned) {
+    } else if (message.orphaned) {
       this.fate ??= { kind: 'orphaned' };
       endRun(this).then((left) => this.#noteEnd(left));
     }
@@ -269,7 +273,7 @@ export class Program {
   }
 
   /** Waits until none of its processes lives. @param {number} deadlineMs @returns {Promise<number[]>}  the pids that still do */
-  async gone(deadlineMs) {
+  async survivorsAfter(deadlineMs) {
     const isReached = this.cpuTime.limit(deadlineMs);
     let left = this.survivors();
     while (left.length > 0 && !isReached()) {

@@ -48,7 +48,7 @@ export function findMember(run, pid) {
 }
 
 /**
- * Signals the run's process group, as Ctrl-C does. @param {Started} run @param {NodeJS.Signals} name @returns {boolean}  false if none is left
+ * Signals the run's group, as Ctrl-C does. @param {Started} run @param {NodeJS.Signals} name @returns {boolean}  false if none is left
  */
 export function signalGroup(run, name) {
   if (signalLed(run, name)) return true;

@@ -78,7 +78,6 @@ function programsOf(keeper, name, home) {
   const byId = new Map();
   const all = () => [...byId.values()];
   let count = 0;
-  /** @type {{ pid: number, port: number }[]} */
   let spared = [];
   keeper.on('message', (/** @type {any} */ message) => {
     const { started, ended, excess, failed, stopped } = message;

@@ -10,14 +10,14 @@ const FUTILE_STARTS = 40;
 
 /**
  * Will nothing more happen by itself, or only the same again, or nothing that the probe could see? @returns {boolean}
- * @param {import('./timeline.js').Event[]} events @param {(t: number) => number} [starvedSince]  ms that the program waited for a core since
+ * @param {import('./timeline.js').Event[]} events @param {(t: number) => number} [starvedSince]  its waits for a core since then, in ms
  */
 export function isSettled(events, starvedSince = () => 0) {
   return isQuiet(events, starvedSince) || isFutile(events) || hasUnseenWorker(events);
 }
 
 /**
- * Every process has been idle since the last event, its event loop turning, without timers or pending operations. Waits for a core don't count.
+ * Every process has been idle since the last event, its loop turning, without timers or pending operations; waits for a core don't count.
  */
 function isQuiet(events, starvedSince) {
   const [beats, pending] = [new Map(), new Map()];
@@ -51,10 +51,7 @@ function hasUnreportedChild(parent, events) {
   );
 }
 
-/**
- * Workers or processes start and exit one after another, and none has ever listened: one more changes nothing.
- * @param {import('./timeline.js').Event[]} events
- */
+/** Processes start and exit one after another, and none has ever listened. @param {import('./timeline.js').Event[]} events */
 export function isFutile(events) {
   if (events.some(({ what, handle }) => what === 'worker-listening' || handle === 'handed'))
     return false;

@@ -108,9 +108,7 @@ export function watchShortages(home) {
   };
 }
 
-/**
- * A program that leaks what would be enough for any other has no shortage. @param {string} text  errors, output @returns {Shortage | undefined}
- */
+/** A program that leaks what is enough for any other isn't short. @param {string} text  errors, output @returns {Shortage | undefined} */
 export function shortageIn(text) {
   const found = SIGNS.find(([, sign]) => sign.test(text))?.[0];
   if (!found || (found === 'EMFILE' && limitOf('open files') >= ENOUGH_FILES)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends. What follows are pure functions of events.
+ * The timeline of a run: the events of all its processes, from the JSON lines that the probe appends, and pure questions about them.
  * @typedef {{ t: number, pid: number, what: string, [field: string]: any }} Event  see probe.cjs for every kind
  * @typedef {{ pid: number, client: number | null, url: string, startMs: number, endMs?: number, status?: number }} Request  as the server
  *   saw it; pid: of the process that executed it; client: the client's port, as in its Answer; endMs: undefined while unanswered
@@ -113,10 +113,7 @@ export function quickestOf(intervals) {
   return Math.min(...intervals.map(({ startMs, endMs = Infinity }) => endMs - startMs));
 }
 
-/**
- * How many were in flight at once, at most; an interval doesn't overlap one that starts when it ends.
- * @param {{ startMs: number, endMs?: number }[]} intervals @returns {number}
- */
+/** How many were in flight at once, at most; touching intervals don't overlap. @param {{ startMs: number, endMs?: number }[]} intervals */
 export function deepestOverlap(intervals) {
   const edges = intervals.flatMap(({ startMs, endMs = Infinity }) => [
     [startMs, 1],
@@ -138,16 +135,13 @@ export const turnsOf = (events, pid, fromMs = -Infinity, untilMs = Infinity) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs && beat.t < untilMs)
     .length;
 
-/**
- * When the event loop had turned that many times since; Infinity if it hasn't yet.
- * @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs @returns {number}
- */
+/** When that many turns were over, or Infinity. @param {Event[]} events @param {number} pid @param {number} turns @param {number} fromMs */
 export const turnedMs = (events, pid, turns, fromMs) =>
   eventsOf(events, 'beat').filter((beat) => beat.pid === pid && beat.t > fromMs)[turns - 1]?.t ??
   Infinity;
 
 /**
- * Has each event loop turned that often since? @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
+ * Has each loop turned that often since? @param {Event[]} events @param {number[]} pids @param {number} turns @param {number} [fromMs]
  */
 export const haveTurned = (events, pids, turns, fromMs) =>
   pids.every((pid) => turnsOf(events, pid, fromMs) >= turns);

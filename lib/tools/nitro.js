@@ -3,7 +3,7 @@
  * written beside the learner's files. .forkshop/nitro caches each build by a hash of its sources; server.js isn't among them.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/program.js').StartOptions} StartOptions
  * @typedef {{ command: string, code: number, output: string, outputs: Output[] }} Build  one run of `nitropack build`; command: as typed
- *   in a shell; output: what it printed; outputs: what it wrote, even if the next build removed that, empty if it failed
+ *   in a shell; outputs: what it wrote, even if the next build removed that, empty if it failed
  * @typedef {{ preset: string, folder: string, server: string }} Output  preset: by its nitro.json; folder: relative to the program's
  *   folder, such as .output/node-cluster; server: absolute path of its index.mjs
  * @typedef {{ builds: Build[], outputs: Output[], entry: string }} Built  builds: as configured, and with the preset node-server;
@@ -29,6 +29,7 @@ import { hasCode, isFile, readIfThere } from '../common/files.js';
 import { having, isCount, isText, parseAs } from '../common/shape.js';
 import { findEntry } from '../lessons/program-entry.js';
 import { demandTool, findTool } from './tools.js';
+import { shortageIn } from '../observe/shortage.js';
 import { Undecided } from '../verdict/outcome.js';
 
 const KEY = '11-nitro';
@@ -52,8 +53,8 @@ const ENTRY = /^server\.[cm]?js$/;
  * @param {string} place  the learner's folder or another program; other places take the files they lack from the solution
  * @param {{ manifest?: string, cache?: string }} [options]  manifest: nitropack's package.json; cache: the builds' folder
  * @returns {Promise<Built>}
- * @throws {import('../verdict/outcome.js').Broken | Undecided}  Broken without a program; Undecided without nitropack, or when a build
- *   was killed or took too long
+ * @throws {import('../verdict/outcome.js').Broken | Undecided | import('../observe/shortage.js').Shortage}  Broken without a program;
+ *   Undecided without nitropack, or when a build was killed or took too long; Shortage when it ran out of open files, for example
  */
 export async function buildNitro(
   start,
@@ -184,6 +185,8 @@ function linkPackages(packages, link) {
 async function outcomeOf(program, folder) {
   const fate = await program.ended(DEADLINE_MS).finally(() => program.stop());
   const output = program.output().replaceAll(`${folder}/`, '');
+  const shortage = fate?.code !== 0 && shortageIn(output);
+  if (shortage) throw shortage;
   if (typeof fate?.code === 'number') return { code: fate.code, output };
   throw new Undecided({
     got: fate
@@ -194,10 +197,7 @@ async function outcomeOf(program, folder) {
   });
 }
 
-/**
- * Copies both builds and the program to a folder for running, so that no program can spoil the cache. The second build empties its
- * output folder first, as it would have done in the same place.
- */
+/** No program can spoil the cache. The second build empties its output folder first, as it would have done in the same place. */
 function copyForRun(folders, run, program) {
   const [first, second] = folders;
   const draft = `${run}.${randomUUID()}`;

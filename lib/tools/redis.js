@@ -16,8 +16,7 @@ const POLL_MS = 10;
 /**
  * @param {(options: { entry: string, args: string[], isNative: true }) => Promise<import('../observe/program.js').Program>} launch
  * @param {{ port?: number }} [options]  port: a free one by default
- * @returns {Promise<Redis>}  ready for commands
- * @throws {Undecided}  when it isn't installed or doesn't start
+ * @returns {Promise<Redis>}  ready for commands @throws {Undecided}  when it isn't installed or doesn't start
  */
 export async function startRedis(launch, { port } = {}) {
   const entry = demandTool('redis');

@@ -1,17 +1,12 @@
-/**
- * What some lessons need and `npm ci` does not bring: how to find it, and what to type when it is not there.
- *
- * @typedef {import('../lessons/lesson-yml.js').Tool} Tool
- */
+/** What some lessons need and `npm ci` does not bring. @typedef {import('../lessons/lesson-yml.js').Tool} Tool */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Undecided } from '../verdict/outcome.js';
 
-/** Servers are installed in sbin, which not every PATH contains. */
+/** Where systems install servers; not every PATH contains them. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
 
-/** @type {Record<Tool, { title: string, command?: string, file?: string, install: Record<string, string> }>} */
 const TOOLS = {
   nginx: {
     title: 'nginx',
@@ -41,27 +36,31 @@ const TOOLS = {
 /** @param {Tool} name @returns {string | undefined}  the absolute path of the program; for nitropack, of its package.json */
 export function findTool(name) {
   const { command, file } = TOOLS[name];
-  if (file) return [fileURLToPath(new URL(file, import.meta.url))].find((path) => existsSync(path));
+  if (file) {
+    const path = fileURLToPath(new URL(file, import.meta.url));
+    return existsSync(path) ? path : undefined;
+  }
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...SERVER_FOLDERS];
   const suffix = process.platform === 'win32' ? '.exe' : '';
   return folders.map((folder) => join(folder, `${command}${suffix}`)).find(isExecutable);
 }
 
-/** @param {Tool} name @returns {{ title: string, install: string }}  install: the command for this system */
+/** @param {Tool} name @returns {{ title: string, install: string }}  install: the command for this system, or advice */
 export function describeTool(name) {
-  const { title, install } = TOOLS[name];
-  const command = install[process.platform] ?? install.any;
-  return { title, install: command ?? `install ${name} (on Windows: inside WSL)` };
+  const { title } = TOOLS[name];
+  return { title, install: commandFor(name) ?? adviceFor(name) };
 }
+
+const commandFor = (/** @type {Tool} */ name) =>
+  TOOLS[name].install[process.platform] ?? TOOLS[name].install.any;
+const adviceFor = (/** @type {Tool} */ name) => `install ${name} (on Windows: inside WSL)`;
 
 /** The message that a tool is missing. @param {Tool} name @returns {{ got: string, why: string, try: string }} */
 export function explainMissing(name) {
-  const { title, install } = TOOLS[name];
-  const command = install[process.platform] ?? install.any;
   return {
-    got: `${title} is not installed here.`,
+    got: `${TOOLS[name].title} is not installed here.`,
     why: 'This part of the lesson runs the real thing, and there is no substitute for it.',
-    try: command ?? `install ${name} (on Windows: inside WSL), then check again`,
+    try: commandFor(name) ?? `${adviceFor(name)}, then check again`,
   };
 }
 

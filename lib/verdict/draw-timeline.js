@@ -1,11 +1,11 @@
-/** Draws which process executed requests, for a terminal: a row for each process, a column for each slice of time. */
 import { wrap } from './terminal.js';
 
 const SHADES = [' ', '░', '▒', '▓', '█'];
 
 /**
- * @param {import('../observe/timeline.js').Request[]} requests  finished or not, in order of their start
- * @param {Map<number, string>} names  by pid @param {number} columns  of the terminal @returns {string[]}
+ * Which process executed requests: a row for each process, a column for each slice of time. @returns {string[]}
+ * @param {import('../observe/timeline.js').Request[]} requests  in order of their start @param {Map<number, string>} names  by pid
+ * @param {number} columns  of the terminal
  */
 export function drawTimeline(requests, names, columns) {
   if (requests.length === 0) return ['  No request was executed, so there is nothing to draw.'];

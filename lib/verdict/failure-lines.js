@@ -13,8 +13,7 @@ const FEWEST_PRINTED = 4;
 /**
  * @param {import('../check/run-check.js').CheckResult} result @param {object} options
  * @param {boolean} options.isTold  include what to try @param {number} options.used  lines printed above
- * @param {string} options.root  folder to omit from paths
- * @param {number} options.columns @param {import('./style.js').Style} options.style
+ * @param {string} options.root  folder to omit from paths @param {number} options.columns @param {import('./style.js').Style} options.style
  * @returns {string[]}  each part ends with an empty line; empty if nothing fails
  */
 export function failureLines(result, { isTold, used, root, columns, style }) {
@@ -24,10 +23,12 @@ export function failureLines(result, { isTold, used, root, columns, style }) {
   const room = MOST_LINES - used - also.length - OTHER_LINES;
   let most = FIELD_LINES;
   const open = () => promiseDetails(first, { isTold, most }, style, columns);
-  while (most > FEWEST_FIELD_LINES && open().length > room - FEWEST_PRINTED) most -= 1;
+  const outputOf = (/** @type {number} */ most) =>
+    outputLines(first.output ?? result.output, { most, root });
+  const fewest = outputOf(FEWEST_PRINTED).length;
+  while (most > FEWEST_FIELD_LINES && open().length > room - fewest) most -= 1;
   const story = open();
-  const lines = Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length));
-  const printed = outputLines(first.output ?? result.output, { most: lines, root });
+  const printed = outputOf(Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length)));
   const shown = printed.map((line) => `    ${within(line, columns - 4)}`);
   const head = `  ${style.dim('Your program printed:')}`;
   return [...(shown.length > 0 ? [head, ...shown, ''] : []), ...story, ...also, ''];

@@ -39,6 +39,6 @@ export function roundsOf(declared, { only, first = [], isThrough = false }) {
   );
 }
 
-/** @param {DeclaredPromise[]} declared @param {number} wanted  a task's number */
+/** Ids of a task's promises. @param {DeclaredPromise[]} declared @param {number} wanted  the task's number */
 export const idsOfTask = (declared, wanted) =>
   declared.filter(({ task }) => task === wanted).map(({ id }) => id);

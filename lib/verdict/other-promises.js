@@ -1,13 +1,10 @@
-/** One line for each task and failure that isn't explained in full. */
-
 /** @typedef {import('../check/run-check.js').CheckResult} Result @typedef {import('./style.js').Style} Style */
 
 const MOST_OTHERS = 3;
 
 /**
- * A line for each task with promises that were not judged: how many of them held before.
- * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result @param {import('./tally.js').Tally} tally
- * @param {Style} style @returns {string[]}
+ * A line for each task with promises that were not judged: how many of them held before. @returns {string[]}
+ * @param {Pick<Result, 'tasks' | 'promises' | 'of' | 'conditions'>} result @param {import('./tally.js').Tally} tally @param {Style} style
  */
 export function unjudgedTaskLines({ tasks = [], promises, of, conditions }, { heldBefore }, style) {
   const judged = new Set(promises.map(({ id }) => id));
@@ -35,8 +32,8 @@ const headingBefore = (/** @type {Parameters<typeof taskHeading>[0]} */ task) =>
   taskHeading(task).replace(/[^?!]$/, '$&:');
 
 /**
- * @param {import('./outcome.js').PromiseRecord[]} others @param {Pick<Result, 'tasks'>} result @param {Style} style
- * @param {number} columns @returns {string[]}
+ * A line for each failure that isn't explained in full. @param {import('./outcome.js').PromiseRecord[]} others
+ * @param {Pick<Result, 'tasks'>} result @param {Style} style @param {number} columns @returns {string[]}
  */
 export function otherFailureLines(others, { tasks = [] }, style, columns) {
   const order = tasks.flatMap(({ promises }) => promises);

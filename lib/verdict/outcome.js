@@ -1,13 +1,12 @@
 /**
- * The outcomes of a promise. A check throws Broken, Missing or Undecided unless the promise holds.
+ * A check throws Broken, Missing or Undecided unless the promise holds.
  * @typedef {'passed' | 'failed' | 'inconclusive' | 'skipped'} Verdict  skipped: it depends on a promise that failed
  * @typedef {{ expected?: string, got?: string, why?: string, try?: string, output?: string }} Words  sentences; output: what the
  *   deciding program printed
  * @typedef {Words & { shows?: Shows }} Story
  * @typedef {Words & { id: string, task: number, sentence: string, verdict: Verdict, shows?: Shown }} PromiseRecord
  * @typedef {{ program: number, moments: Moment[] }} Shown  which program of the check, and when
- * @typedef {{ program: object, moments: (Moment | undefined)[], byLength?: boolean }} Shows  program: from launch(); byLength: the
- *   length of the moment decides
+ * @typedef {{ program: object, moments: (Moment | undefined)[], byLength?: boolean }} Shows  byLength: the moment's length decides
  * @typedef {{ pid: number, t: number, toMs?: number, says: string, what?: string }} Moment  t, toMs: its begin and end in ms, on the
  *   timeline's clock; says: in a few words; what: the kind of the timeline's event
  */
@@ -68,10 +67,7 @@ export function asText({ expected, got, why, try: command }) {
 /** Exit code 2 is left for wrong usage. */
 export const EXIT_CODES = { passed: 0, failed: 1, inconclusive: 3 };
 
-/**
- * Failed if any promise failed, passed if all passed and there is one, else inconclusive.
- * @param {Verdict[]} verdicts @returns {'passed' | 'failed' | 'inconclusive'}
- */
+/** Failed if a promise failed, passed if all passed. @param {Verdict[]} verdicts @returns {'passed' | 'failed' | 'inconclusive'} */
 export function verdictOf(verdicts) {
   if (verdicts.includes('failed')) return 'failed';
   const isWhole = verdicts.length > 0 && verdicts.every((verdict) => verdict === 'passed');

@@ -10,9 +10,8 @@ const VERSION = /^Node\.js v\d/;
 const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // fields of a system error, whose message has them already
 
 /**
- * The last error with its source line, or else the last lines.
- * @param {string} output @param {object} options @param {number} options.most  lines
- * @param {string} [options.root]  folder to omit from paths @returns {string[]}
+ * The last error with its source line, or else the last lines. @returns {string[]}
+ * @param {string} output @param {{ most: number, root?: string }} options  most: lines; root: folder to omit from paths
  */
 export function outputLines(output, { most, root = '' }) {
   const lines = withoutForeign(output.trimEnd().split('\n')).map((line) => shorten(line, root));

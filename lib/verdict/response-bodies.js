@@ -1,5 +1,3 @@
-/** Finds what is wrong with responses of the lessons' `/`. */
-
 const FEWEST_BYTES = 5_000;
 const MOST_BYTES = 10_000;
 const LINE_END = /\r?\n$/;
@@ -7,11 +5,10 @@ const PART = 16; // hex digits: among 64-bit numbers, a repetition by chance is 
 const PARTS = 32; // samples of each body
 
 /**
- * Why these responses aren't 5,000 to 10,000 random bytes as hex text, different in each; undefined if they are.
- * @param {import('../observe/client.js').Answer[]} seen
- * @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a content-type of text; parts: samples of each
- *   body to look for in all, at least 2
- * @returns {string | undefined}  a sentence
+ * Why these responses aren't 5,000 to 10,000 random bytes as hex text, different in each.
+ * @param {import('../observe/client.js').Answer[]} seen @param {{ isTyped?: boolean, parts?: number }} [options]  isTyped: requires a
+ *   content-type of text; parts: samples of each body to look for in all, at least 2
+ * @returns {string | undefined}  a sentence; undefined if they are
  */
 export function faultOfRandomHex(seen, { isTyped = true, parts = PARTS } = {}) {
   const answers = seen.map(({ body, ...answer }) => ({

@@ -10,8 +10,7 @@ const PLAIN = 0.35;
 const UNEVEN = 2;
 
 /**
- * @param {import('../measure/speedup.js').Speedup & { target: number }} speedup
- * @param {string} [disturbance]  of the machine, in words
+ * @param {import('../measure/speedup.js').Speedup & { target: number }} speedup @param {string} [disturbance]  of the machine, in words
  * @throws {Broken}  if the whole interval is below the target, or the program's own work kept it there
  * @throws {Undecided}  if the interval contains the target, or the disturbance may be the cause
  */

@@ -9,7 +9,7 @@ const WHICH_PORT = 'look at where the port comes from; the starter read it from 
 const FORKS =
   'Something forks endlessly: a loop without a limit, or a worker that forks workers or is replaced forever.';
 
-/** The message for a program with a running event loop, in which no process called listen(). */
+/** Its event loop runs, but no process called listen(). */
 const NOT_LISTENING = "It runs, but isn't listening on any port.";
 
 /** For a timeline that names a process which isn't the program's. @param {number} pid @returns {Broken} */
@@ -29,12 +29,10 @@ const APART = {
 };
 
 /**
- * @param {object} run @param {string} run.name  the program's path, relative as in messages
- * @param {string} [run.command]  the path with its arguments
- * @param {number} run.port @param {import('../observe/program.js').Fate} [run.fate]
- * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output
- * @param {number} [run.nowMs]  on the timeline's clock @param {boolean} [run.isUnseen]  a worker runs without the probe
- * @param {boolean} [run.isFutile]  one worker after the other exits before it listens
+ * @param {{ name: string, command?: string, port: number, fate?: import('../observe/program.js').Fate, output: string,
+ *   events: import('../observe/timeline.js').Event[], nowMs?: number, isUnseen?: boolean, isFutile?: boolean }} run  name: the
+ *   program's path, relative as in messages; command: the path with its arguments; nowMs: on the timeline's clock; isUnseen: a worker
+ *   runs without the probe; isFutile: one worker after the other exits before it listens
  * @param {string} expected @returns {Broken}
  */
 export function explainNotReady({ fate, ...run }, expected) {
@@ -66,7 +64,6 @@ function fromFate({ kind, code, signal, of, amount, error }, { name, port, event
   };
 }
 
-/** Advice for errors with a known cause: a port in use, a missing file or package. */
 function knownCrash(why = '', /** @type {number} */ port) {
   const [, taken] = /EADDRINUSE.*?:(\d+)/.exec(why) ?? [];
   if (Number(taken) === port)

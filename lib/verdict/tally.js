@@ -1,7 +1,7 @@
 /**
  * Counts a lesson's promises, including any that were not judged this time.
  * @typedef {{ held: number, failed: number, undecided: number, toCome: number }} Counts  held: this time or before
- * @typedef {{ heldBefore: string[], counts: Counts }} Tally  heldBefore: not judged this time, held the last time
+ * @typedef {{ heldBefore: string[], counts: Counts }} Tally  heldBefore: not judged this time
  */
 
 /**

@@ -1,14 +1,9 @@
 /**
  * Formats a verdict for a terminal: pure functions from records to lines.
- * @typedef {object} Measurement  a number with its 95 % interval
- * @property {string} name @property {string} label @property {number} value @property {number} [low] @property {number} [high]
- * @property {number} [ceiling]  the highest possible value
- * @property {string} unit
- * @property {{ value: number, says: string }} [formula]  a computed value
- * @property {string} [note]  why the number says little
- * @property {boolean} [isHeadline]  the number that the learner predicts
- * @property {number} [controlPerSecond] @property {number} [candidatePerSecond]
- *
+ * @typedef {{ name: string, label: string, value: number, low?: number, high?: number, ceiling?: number, unit: string,
+ *   formula?: { value: number, says: string }, note?: string, isHeadline?: boolean, controlPerSecond?: number,
+ *   candidatePerSecond?: number }} Measurement  a number with its 95 % interval; ceiling: the highest possible value; formula: a
+ *   computed value; note: why the number says little; isHeadline: the number that the learner predicts
  * @typedef {{ name: string, label: string, unit: string, rows: { name: string, value: number }[], most?: number, note?: string }}
  *   Chart  numbers with bars; most: the value of a full bar on a slide, shared by charts side by side; note: what to look for
  */
@@ -21,9 +16,8 @@ export const FIELD_LINES = 4; // of each part of a story
 const ROUGH = 0.1; // half the interval, as a share of the value
 
 /**
- * One line, or more in a narrow terminal.
- * @param {import('./outcome.js').PromiseRecord} promise @param {{ number: number, of: number }} place
- * @param {import('./style.js').Style} style @param {number} [columns]  of the terminal
+ * One line, or more in a narrow terminal. @param {import('./outcome.js').PromiseRecord} promise
+ * @param {{ number: number, of: number }} place @param {import('./style.js').Style} style @param {number} [columns]  of the terminal
  */
 export function promiseLine({ verdict, sentence }, { number, of }, style, columns = Infinity) {
   const { sign, paint } = {
@@ -40,10 +34,9 @@ export function promiseLine({ verdict, sentence }, { number, of }, style, column
 }
 
 /**
- * A promise with expected, got and why; what to try is added if `isTold`, or if the promise is undecided.
- * @param {import('./outcome.js').PromiseRecord} promise
- * @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
- * @param {import('./style.js').Style} style @param {number} columns  of the terminal @returns {string[]}
+ * A promise with expected, got and why; what to try is added if `isTold`, or if the promise is undecided. @returns {string[]}
+ * @param {import('./outcome.js').PromiseRecord} promise @param {{ isTold?: boolean, most?: number }} help  most: lines of each part
+ * @param {import('./style.js').Style} style @param {number} columns  of the terminal
  */
 export function promiseDetails(
   { sentence, ...record },
@@ -71,11 +64,9 @@ export function promiseDetails(
 }
 
 /**
- * A number with its interval, and a bar against the ceiling.
- * @param {Measurement} measurement
+ * A number with its interval, and a bar against the ceiling. @param {Measurement} measurement @returns {string[]}
  * @param {{ prediction?: number, before?: number, longer?: string, style: import('./style.js').Style }} options  longer: the
  *   command for a more exact measurement, or ''
- * @returns {string[]}
  */
 export function measurementLines(
   measurement,
@@ -120,8 +111,7 @@ export function roughnessOf({ value, low, high, unit }) {
 }
 
 /**
- * A row with a bar for each number; the greatest fills its bar.
- * @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
+ * The greatest number fills its bar. @param {Chart} chart @param {import('./style.js').Style} style @returns {string[]}
  */
 export function chartLines({ label, unit, rows, note }, style) {
   const most = Math.max(...rows.map(({ value }) => value));
@@ -141,9 +131,8 @@ function bar(value, ceiling) {
 }
 
 /**
- * Compares a prediction with the measurement, in words. Inside a wide interval it is neither right nor wrong.
+ * Compares a prediction with the measurement, in words. Inside a wide interval it is neither right nor wrong. @returns {string}
  * @param {number} prediction @param {Pick<Measurement, 'value' | 'low' | 'high' | 'note' | 'unit'>} measurement
- * @returns {string}
  */
 export function judgePrediction(prediction, { value, low = value, high = value, note, unit }) {
   const off = prediction / value;

@@ -1,5 +1,3 @@
-/** Says what a program threw and where, from its timeline and its output. */
-
 const FRAME = /^\s*at /;
 const PLACE = /(?:file:\/\/)?([/\\][^\s():]*|[A-Z]:[/\\][^\s():]*):(\d+)(?::\d+)?\)?$/;
 /** Frames of Node.js, of the probe in the learner's process, of the lessons' simulated work, and of packages. */
@@ -11,8 +9,7 @@ const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CARET = /^\s*\^+\s*$/;
 
 /**
- * The error that a process threw, if it exited for that reason.
- * @param {import('../observe/timeline.js').Event[]} events
+ * The error that a process threw, if it exited for that reason. @param {import('../observe/timeline.js').Event[]} events
  * @returns {string | undefined}  for example `A process threw and exited: TypeError: no (server.js, line 4)`
  */
 export function describeCrash(events) {
@@ -21,8 +18,7 @@ export function describeCrash(events) {
 }
 
 /**
- * The error that a handler threw, as Express printed it.
- * @param {string} output @returns {string | undefined}  for example `A handler threw TypeError: no (server.js, line 4).`
+ * @param {string} output @returns {string | undefined}  such as `A handler threw TypeError: no (server.js, line 4).`, from Express's output
  */
 export function describeHandlerError(output) {
   const lines = output.split('\n');
@@ -36,8 +32,8 @@ export function describeHandlerError(output) {
 }
 
 /**
- * Adds the file and line of a SyntaxError, which Node.js prints only above the error, not in its stack.
- * @param {string | undefined} why @param {string} output @returns {string | undefined}  `why` with the file and line
+ * Adds the place of a SyntaxError, which Node.js prints only above the error. @param {string | undefined} why @param {string} output
+ * @returns {string | undefined}  `why` with the file and line
  */
 export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];
@@ -60,13 +56,11 @@ function withPlace([error, ...frames]) {
   return file ? placed(error, file, line) : error;
 }
 
-/** @param {string} error @param {string} file @param {string} line */
 const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
 
 /**
- * The error that crashed a program before it was ready, with the first place in its own folder.
- * @param {object} run @param {string} run.name  the program's path, relative as in messages
- * @param {import('../observe/timeline.js').Event[]} run.events @param {string} run.output @returns {string | undefined}
+ * The error that crashed a program before it was ready, with the first place in its own folder. @returns {string | undefined}
+ * @param {{ name: string, events: import('../observe/timeline.js').Event[], output: string }} run  name: its path, as in messages
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;

@@ -1,14 +1,9 @@
-/** Makes a program's output and paths safe to print at a terminal. */
-
 const CONTROL = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 const LINES = 8;
 const COLUMNS = 400;
 const CUT = ' [...]';
 
-/**
- * Escapes control characters except line ends and tabs: a program could clear the screen, or print its own verdict.
- * @param {string} text @returns {string}  for example `\u001b[2J`
- */
+/** Escapes what could clear the screen or print a verdict, as `\u001b[2J`; line ends and tabs stay. @param {string} text */
 export function visible(text) {
   const escape = (/** @type {string} */ c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return text.replaceAll('\r\n', '\n').replace(CONTROL, escape);

@@ -12,10 +12,8 @@ hljs.registerLanguage('js', javascript);
 hljs.registerLanguage('sh', bash);
 
 /**
- * @param {string} text
- * @param {string} language  js, sh, or anything else for plain text
- * @param {string} [kind]  the class of a line
- * @returns {string}  HTML: a `<span class="line">` for each line
+ * @param {string} text @param {string} language  js, sh, or anything else for plain text
+ * @param {string} [kind]  the class of a line @returns {string}  HTML: a `<span class="line">` for each line
  */
 export function highlight(text, language, kind = 'line') {
   const isKnown = hljs.getLanguage(language) !== undefined;
@@ -40,9 +38,7 @@ function splitLines(html) {
 
 /**
  * The lines in focus at each step of `lines=1-3|5,7-9`.
- * @param {string} steps
- * @param {number} count  of lines
- * @returns {string[]}  each as "1 2 3"
+ * @param {string} steps @param {number} count  of lines @returns {string[]}  each as "1 2 3"
  * @throws {UsageError}  if it is no such list, or names a missing line
  */
 export function focusSteps(steps, count) {
@@ -65,8 +61,7 @@ export function focusSteps(steps, count) {
 
 /**
  * The class of a block of code: `wide` sets long or many lines close and wraps them, `narrow` allows a larger font.
- * @param {string[]} lines
- * @returns {'wide' | 'narrow' | ''}
+ * @param {string[]} lines @returns {'wide' | 'narrow' | ''}
  */
 export function measureOf(lines) {
   const columns = Math.max(...lines.map((line) => line.length));

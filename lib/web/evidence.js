@@ -20,10 +20,8 @@ const UNDRAWN = new Set(['beat', 'wait']);
 const STARTING = new Set(['start', 'beat', 'wait', 'apart', 'exit', 'crash', 'worker-exit']); // all else is work
 
 /**
- * @param {Event[]} events  a program's timeline
- * @param {Moment[]} [moments]  events near them are never left out
- * @param {number} [most]  events
- * @returns {Evidence}
+ * @param {Event[]} events  a program's timeline @param {Moment[]} [moments]  events near them are never left out
+ * @param {number} [most]  events @returns {Evidence}
  */
 export function evidenceOf(events, moments = [], most = MOST_EVENTS) {
   const drawn = events.filter(({ what, tid }) => !UNDRAWN.has(what) && tid === undefined);
@@ -74,9 +72,9 @@ function silencesOf(/** @type {Event[]} */ events) {
       turn(pid, t);
       turned.set(pid, t);
     } else if (what === 'exit' || what === 'worker-exit') {
-      const who = what === 'exit' ? pid : workerPid;
-      turn(who, t);
-      turned.delete(who);
+      const exited = what === 'exit' ? pid : workerPid;
+      turn(exited, t);
+      turned.delete(exited);
     }
   }
   return found;
@@ -84,8 +82,7 @@ function silencesOf(/** @type {Event[]} */ events) {
 
 /**
  * Evidence that is gone is no error: the page was a moment too late.
- * @param {import('express').Response} response
- * @param {Evidence | undefined} evidence
+ * @param {import('express').Response} response @param {Evidence | undefined} evidence
  */
 export function sendEvidence(response, evidence) {
   if (evidence) response.json(evidence);

@@ -13,10 +13,8 @@ const ON_EVERY_PAGE = ['web/client/fonts.css', 'web/client/colours.css'];
  */
 
 /**
- * @param {string} title
- * @param {Setting} setting
- * @param {{ styles: string[], script: string, body: string, bodyClass?: string }} parts  body: HTML
- * @returns {string}
+ * @param {string} title @param {Setting} setting
+ * @param {{ styles: string[], script: string, body: string, bodyClass?: string }} parts  body: HTML @returns {string}
  */
 export function page(
   title,

@@ -20,8 +20,7 @@ const FIELDS = [
 
 /**
  * Keeps recordings small.
- * @param {import('../observe/timeline.js').Event} event
- * @param {string} [as]  the name of its program's lanes
+ * @param {import('../observe/timeline.js').Event} event @param {string} [as]  the name of its program's lanes
  */
 export function pickDrawnFields(event, as) {
   const known = FIELDS.filter((name) => event[name] !== undefined).map((name) => [

@@ -54,7 +54,7 @@ export async function openServer({ host = LOOPBACK, port = 0, room, ...options }
   app.use(
     (request, response) => void response.status(404).type('text').send('There is no such page.\n'),
   );
-  app.use(tellFault);
+  app.use(sendFault);
   await listen(server, { host, port, another });
   return {
     url: `http://${names()[0]}/`,
@@ -80,11 +80,11 @@ export function isSame(given, wanted) {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Sends a page; if it can't be made, tellFault says why, so that a mistake in a text doesn't end the class. */
+/** Sends a page; if it can't be made, sendFault says why, so that a mistake in a text doesn't end the class. */
 export const send = (response, make) => void response.type('html').send(make());
 
 /** Answers an unreadable address, or a fault of ours, without details. */
-function tellFault(error, request, response, next) {
+function sendFault(error, request, response, next) {
   if (error instanceof UsageError && !response.headersSent)
     return void response.status(500).type('text').send(`${error.message}\n${error.hint}\n`);
   const isTheirs = error.status >= 400 && error.status < 500;
@@ -117,14 +117,17 @@ function limitEach(/** @type {import('node:http').Server} */ server, /** @type {
 }
 
 function listen(server, { host, port, another }) {
-  const told = {
+  const explanations = {
     EADDRINUSE: () => new UsageError(`Port ${port} is taken.`, another(port)),
     EADDRNOTAVAIL: () =>
-      new UsageError(`This machine does not have the address ${host}.`, 'Name one that it has.'),
+      new UsageError(
+        `This machine does not have the address ${host}.`,
+        'Name an address that it has.',
+      ),
   };
   return new Promise((resolve, reject) => {
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) =>
-      reject(told[error.code ?? '']?.() ?? error),
+      reject(explanations[error.code ?? '']?.() ?? error),
     );
     server.listen(port, host, resolve);
   });

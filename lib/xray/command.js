@@ -6,8 +6,7 @@ const ENDS_WITHIN_MS = 60_000;
 const MOST_CHARACTERS = 4_000; // of what it printed last
 
 /**
- * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended the command;
- *   printed: the end of its output
+ * @typedef {{ code: number | null, printed: string }} Failed  code: null if a signal or our time limit ended it; printed: its last output
  * @param {{ command: string, cwd: string, env: NodeJS.ProcessEnv }} what
  * @returns {{ ended: Promise<Failed | undefined>, isOver: () => boolean }}  undefined: it exited with code 0
  */

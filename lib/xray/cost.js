@@ -1,9 +1,7 @@
 /**
  * What the probe costs: the same server with the probe and without it, in turn, with a fresh start for each window.
- * @typedef {object} Cost
- * @property {'cost'} kind
- * @property {import('../measure/stats.js').Interval} [share]  of the server's throughput
- * @property {string} [obstacle]  why there is no share, in a full sentence
+ * @typedef {{ kind: 'cost', share?: import('../measure/stats.js').Interval, obstacle?: string }} Cost  share: of the server's throughput;
+ *   obstacle: why there is no share, in a full sentence
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { interleave } from '../measure/compare.js';
@@ -23,9 +21,8 @@ const OTHER_PORT =
   'Without the probe it does not answer on the same port as before: set PORT, or the variable that it obeys, and try again.';
 
 /**
- * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan @param {import('./scale.js').Amount} [amount] @returns {Promise<Cost>}
- * @throws {import('./launch.js').NotUp}
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order @param {import('./load.js').Plan} plan
+ * @param {import('./scale.js').Amount} [amount] @returns {Promise<Cost>} @throws {import('./launch.js').NotUp}
  */
 export async function tryCost(runner, order, plan, amount = USUAL) {
   const load = createLoad();
@@ -66,7 +63,7 @@ export async function tryCost(runner, order, plan, amount = USUAL) {
   }
 }
 
-/** With a probe that has no timeline, and so does nothing. */
+/** A probe without a timeline does nothing. */
 async function startBare(runner, /** @type {import('./launch.js').Order} */ order, port) {
   const { entry, args, isCommand, cwd } = order;
   const env = { ...order.env, FORKSHOP_TIMELINE: '' };

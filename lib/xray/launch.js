@@ -2,17 +2,12 @@
  * Starts a server as its owner does, and finds the port on which it listens.
  * @typedef {import('../observe/program.js').Program} Program
  * @typedef {object} Order  what to start
- * @property {string} entry  absolute path of a script, or a command's name
- * @property {string[]} args
+ * @property {string} entry  absolute path of a script, or a command's name @property {string[]} args
  * @property {boolean} isCommand  run the entry itself, not by Node.js
- * @property {string} cwd  absolute path
- * @property {Record<string, string>} [env]  added to the user's own
+ * @property {string} cwd  absolute path @property {Record<string, string>} [env]  added to the user's own
  * @property {boolean} [seesStacks]  see observe/program.js
  * @property {number} [port]  where to send the load; by default the port found
- *
- * @typedef {object} Up  a server that listens
- * @property {Program} program @property {number} port
- * @property {number[]} otherPorts  others on which its Node.js processes listen
+ * @typedef {{ program: Program, port: number, otherPorts: number[] }} Up  a server that listens; otherPorts: of its Node.js processes
  */
 import { createStreams, get } from '../observe/client.js';
 import { EXTERNAL_LIMITS } from '../observe/limits.js';
@@ -44,8 +39,7 @@ export class NotUp extends Error {
 }
 
 /**
- * @param {import('../observe/runner.js').Runner} runner @param {Order} order
- * @param {import('./load.js').Plan} plan  of the load; the first request, sent here, isn't part of it
+ * @param {import('../observe/runner.js').Runner} runner @param {Order} order @param {import('./load.js').Plan} plan  of the load
  * @returns {Promise<Up>}  after its first answer, when no process starts or begins to listen any more
  * @throws {NotUp | import('../observe/cpu-time.js').Starved}
  */
@@ -69,12 +63,8 @@ export async function launch(runner, order, plan) {
   };
 }
 
-/** The first of these ports that accepts an HTTP request, even if it sends no answer. @throws {NotUp} */
-async function firstThatAnswers(
-  /** @type {Program} */ program,
-  /** @type {number[]} */ ports,
-  plan,
-) {
+/** The first port that accepts a request, even without an answer. @throws {NotUp} @param {Program} program @param {number[]} ports */
+async function firstThatAnswers(program, ports, plan) {
   const { path, method, headers, body } = plan;
   const streams = createStreams();
   streams.end(); // the beginning of an answer is enough
@@ -153,9 +143,8 @@ function whyNot(/** @type {Program} */ { fate, events }, wanted = 0) {
 }
 
 /**
- * Every event loop has turned many times since a process last started, exited or began to listen; even more times while
- * a worker doesn't listen yet.
- * @param {import('../observe/timeline.js').Event[]} events
+ * Every event loop has turned many times since a process last started, exited or began to listen; even more times while a worker doesn't
+ * listen yet. @param {import('../observe/timeline.js').Event[]} events
  */
 export function isAtRest(events) {
   const since = events.findLastIndex(({ what }) => LIFE.has(what));

@@ -1,13 +1,9 @@
 /**
  * The load for a user's server, on 127.0.0.1, and what we watch beside it: waits for a core, other programs, memory.
  * @typedef {import('../observe/program.js').Program} Program
- * @typedef {object} Plan  of the load
- * @property {string} path @property {string} method @property {Record<string, string>} headers @property {string} [body]
- * @property {number} [rate]  requests a second, for an open loop
- * @property {number} [connections]  clients, for a closed loop
- * @property {number} seconds
- * @property {number} [timeoutMs]  of a request in a trial; by default 10 s
- *
+ * @typedef {{ path: string, method: string, headers: Record<string, string>, body?: string, rate?: number, connections?: number,
+ *   seconds: number, timeoutMs?: number }} Plan  of the load; rate: requests a second, for an open loop; connections: clients, for a
+ *   closed loop; timeoutMs: of a request in a trial, by default 10 s
  * @typedef {object} Loaded
  * @property {import('../measure/open-loop.js').OpenWindow} window
  * @property {boolean} isFresh  a new connection for each request
@@ -52,7 +48,7 @@ export async function putUnderLoad(program, plan) {
   }
 }
 
-/** An open loop with a connection for each request, or a closed loop with kept connections. */
+/** An open loop with fresh connections, or a closed loop with kept ones. */
 async function fire(program, /** @type {Plan} */ { rate, connections, seconds, path, ...what }) {
   const generator = createOpenLoop();
   const isClosed = rate === undefined;

@@ -9,8 +9,7 @@ import { isSilent, tryStacks } from './stacks.js';
 import { tryApart, unevenOf } from './spread.js';
 
 /**
- * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order @param {import('./load.js').Plan} plan
  * @returns {Promise<{ facts: import('./report/facts.js').Facts, events: import('../observe/timeline.js').Event[] }>}
  * @throws {import('./launch.js').NotUp}
  */

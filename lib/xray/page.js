@@ -1,9 +1,7 @@
 /**
- * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan. The learner's page
- * draws the same way.
+ * An X-ray as one file that needs no other: the findings, the charts, and the timeline, to zoom and pan, drawn as on the learner's page.
  * @typedef {object} Look
- * @property {string} name  of the server
- * @property {string} about  the load and the machine
+ * @property {string} name  of the server @property {string} about  the load and the machine
  * @property {import('./report/tell.js').Section[]} sections @property {import('./report/conclusion.js').Conclusion} conclusion
  * @property {import('../observe/timeline.js').Event[]} events
  * @property {Pick<import('./report/facts.js').Facts, 'silences' | 'hangs' | 'load'>} facts
@@ -61,7 +59,6 @@ ${sections.map((section) => shown(section, charts)).join('\n')}
 
 /** The drawing's modules, by path, so that they import one another without a server. */
 function modules() {
-  /** @type {Record<string, string>} */
   const found = {};
   const take = (/** @type {string} */ file) => {
     if (found[file]) return;
@@ -93,7 +90,6 @@ function timelineOf(events, moments, /** @type {Look['facts']} */ { silences, ha
   };
 }
 
-/** @param {Look['conclusion']} conclusion */
 function found({ findings, undecided, looked }) {
   const items = findings.map(({ says, evidence, see }) => {
     const lesson = see

@@ -46,11 +46,8 @@ export async function tryReload(up, plan, how, amount = {}) {
   );
 }
 
-async function reloadOnce(
-  /** @type {Up} */ up,
-  how,
-  /** @type {import('../observe/client.js').Streams} */ streams,
-) {
+/** @param {Up} up @param {any} how @param {import('../observe/client.js').Streams} streams */
+async function reloadOnce(up, how, streams) {
   const { program } = up;
   const servers = serving(up);
   const isCommand = 'command' in how;

@@ -1,17 +1,11 @@
 /**
- * How much faster a server is with more workers: the numbers in turn, with a fresh start for each window, and between them as
- * many spinning threads, which show what this machine is capable of.
- * @typedef {object} Step  one number of workers
- * @property {number} asked
- * @property {number} serve  processes that served
- * @property {number} perSecond  the mean of its windows
- * @property {import('../measure/stats.js').Interval} ratio  to the first step
- * @property {number} ceiling  of CPU work, as a ratio to the first step
- * @property {number} errors
- *
+ * How much faster a server is with more workers: the numbers in turn, with a fresh start for each window. Between them as many spinning
+ * threads show what this machine is capable of.
+ * @typedef {{ asked: number, serve: number, perSecond: number, ratio: import('../measure/stats.js').Interval, ceiling: number,
+ *   errors: number }} Step  asked: workers; serve: processes that served; perSecond: the mean of its windows; ratio, ceiling (of CPU
+ *   work): to the first step
  * @typedef {object} Scaled
- * @property {'scale'} kind
- * @property {string} variable  for the number of workers
+ * @property {'scale'} kind @property {string} variable  for the number of workers
  * @property {boolean} isObeyed  as many served as asked for, each time
  * @property {Step[]} steps  by number; one window each if not obeyed
  * @property {number} [choice]  the fewest workers that no larger number surely beats; missing if intervals are too wide
@@ -32,10 +26,9 @@ const WIDE = 2; // times its low end: an interval whose high end is larger says 
 const WORTH = 1.05; // a smaller speedup isn't worth another process
 
 /**
- * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  rounds: the fewest; none begins
- *   after budgetMs
- * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order
- * @param {import('./load.js').Plan} plan @param {{ counts: number[], variable: string }} what @param {Amount} [amount]
+ * @typedef {{ warmMs: number, windowMs: number, rounds: number, budgetMs: number }} Amount  rounds: the fewest; none begins after budgetMs
+ * @param {import('../observe/runner.js').Runner} runner @param {import('./launch.js').Order} order @param {import('./load.js').Plan} plan
+ * @param {{ counts: number[], variable: string }} what @param {Amount} [amount]
  * @returns {Promise<Scaled>} @throws {import('./launch.js').NotUp}
  */
 export async function tryScale(runner, order, plan, { counts, variable }, amount = USUAL) {
@@ -87,8 +80,7 @@ const nameOf = (/** @type {number} */ count) => `${count} workers`;
 const spunBy = (/** @type {number} */ count) => `${count} spinning`;
 
 /**
- * One window of a closed loop, after a warm-up.
- * @param {import('../measure/load.js').Load} load @param {import('./launch.js').Program} program
+ * One window of a closed loop, after a warm-up. @param {import('../measure/load.js').Load} load @param {import('./launch.js').Program} program
  * @param {import('./load.js').Plan} plan @param {number} connections @param {Amount} [amount]
  */
 export async function rateOf(load, program, plan, connections, { warmMs, windowMs } = USUAL) {
@@ -104,10 +96,7 @@ export async function rateOf(load, program, plan, connections, { warmMs, windowM
   return { perSecond, errors: errors + timeouts + answers.length - good.length };
 }
 
-const hasRounds = (
-  /** @type {Record<string, number[]>} */ rates,
-  /** @type {Amount} */ { rounds },
-) => Object.values(rates)[0].length >= 2 * rounds;
+const hasRounds = (rates, { rounds }) => Object.values(rates)[0].length >= 2 * rounds;
 
 const isExact = (rates, /** @type {number[]} */ counts) =>
   counts.slice(1).every((count) => {
@@ -116,9 +105,8 @@ const isExact = (rates, /** @type {number[]} */ counts) =>
   });
 
 /**
- * The fewest workers that no larger number surely beats by 5 %. Pure.
+ * The fewest workers that no larger number surely beats by 5 %. Pure. @returns {number | undefined}  undefined: the intervals are too wide
  * @param {number[]} counts  ascending @param {Record<string, number[]>} rates  by `N workers`
- * @returns {number | undefined}  undefined: the intervals are too wide
  */
 export function chosen(counts, rates) {
   const ratio = (/** @type {number} */ a, /** @type {number} */ b) =>

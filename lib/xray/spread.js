@@ -1,6 +1,6 @@
 /**
- * One of several like processes executed nearly all requests. That is right for a program that deals by address, or to the
- * process with the fewest connections. So we send many clients at once, each from its own address, and count again.
+ * One of several like processes executed nearly all requests. That is right for a program that deals by address, or to the process with
+ * the fewest connections, so we count again with many clients at once, each from its own address.
  */
 import http from 'node:http';
 import net from 'node:net';
@@ -15,13 +15,9 @@ const CONNECTS_WITHIN_MS = 2_000; // to the accept queue: no process needs to be
 const FEW = 100; // requests, for a statement about shares
 
 /**
- * @typedef {object} Spread
- * @property {number} pid  that executed nearly all
- * @property {number[]} peers  the like processes, with that pid
- * @property {number} requests  of the load, by all of them
- * @property {number} own  of these, by that pid
- * @property {number} [clients]  at once; missing if this system has one address only
- * @property {number} [ownAtOnce]  of these, by that pid
+ * @typedef {{ pid: number, peers: number[], requests: number, own: number, clients?: number, ownAtOnce?: number }} Spread  pid: of the
+ *   process that executed nearly all; peers: the like processes, with that pid; requests: of the load, by all of them; own: of these, by
+ *   that pid; clients: at once, missing if this system has one address only; ownAtOnce: of these, by that pid
  */
 
 /** Looks at processes that get connections from another one. @param {Omit<import('./report/facts.js').Facts, 'spread'>} facts */
@@ -39,7 +35,6 @@ export function unevenOf({ processes, load }) {
   return groups.map(nearlyAllByOne).find((one) => one !== undefined);
 }
 
-/** @param {import('./report/facts.js').Seen[]} alike @returns {Spread | undefined} */
 function nearlyAllByOne(alike) {
   const [top] = [...alike].sort((a, b) => b.requests - a.requests);
   const isPeer = (/** @type {import('./report/facts.js').Seen} */ { requests, role, given }) =>
@@ -52,8 +47,7 @@ function nearlyAllByOne(alike) {
 
 /**
  * Sends many clients at once, from many addresses.
- * @param {import('./launch.js').Program} program @param {import('./load.js').Plan} plan @param {Spread} spread
- * @returns {Promise<Spread>}
+ * @param {import('./launch.js').Program} program @param {import('./load.js').Plan} plan @param {Spread} spread @returns {Promise<Spread>}
  */
 export async function tryApart(program, { path, method, headers, body }, spread) {
   const sinceMs = nowMs();

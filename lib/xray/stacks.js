@@ -1,11 +1,8 @@
 /**
- * Finds the function that blocks an event loop: starts the server again, with a thread beside each process that reads the
- * stack when the loop is silent. That costs memory and time, so all numbers are from the first start, without it.
- * @typedef {object} Stack
- * @property {number} pid @property {number} t
- * @property {string[]} calls  the innermost first: "isPlain (/shop/server.js:14:9)"
- * @property {string} [under]  path of the last request that it began and hadn't answered
- *
+ * Finds the function that blocks an event loop: a thread beside each process reads the stack when the loop is silent. That costs memory
+ * and time, so it takes a second start, and all numbers are from the first.
+ * @typedef {{ pid: number, t: number, calls: string[], under?: string }} Stack  calls: the innermost first:
+ *   "isPlain (/shop/server.js:14:9)"; under: path of the last request that it began and hadn't answered
  * @typedef {{ seconds: number, seen: Stack[] }} Stacks  seconds: how long the second start ran
  */
 import { startTraffic } from '../measure/traffic.js';
@@ -40,10 +37,8 @@ export async function tryStacks(runner, order, plan) {
   }
 }
 
-async function underTraffic(
-  /** @type {import('./launch.js').Program} */ program,
-  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, connections, seconds, ...what },
-) {
+/** @param {import('./launch.js').Program} program @param {import('./load.js').Plan} plan */
+async function underTraffic(program, { rate = MOST_PER_SECOND, connections, seconds, ...what }) {
   const { path, method, headers, body } = what;
   const perSecond = Math.min(rate, MOST_PER_SECOND);
   const streams = createStreams(MOST_STREAMS);

@@ -3,39 +3,30 @@
  * @typedef {import('./launch.js').Up} Up @typedef {import('../observe/timeline.js').Event} Event
  * @typedef {import('../measure/traffic.js').Sent} Sent
  * @typedef {{ fresh: number, kept: number }} Both  requests on fresh connections, and on kept ones
+ * @typedef {{ pid: number, name: string }} Named  a process
  *
  * @typedef {object} Trial
  * @property {'kill' | 'stop' | 'reload'} kind
- * @property {number} [pid]  to which the signal went
- * @property {string} [signal]
- * @property {string} [command]  that was run instead
- * @property {{ code: number | null, printed: string }} [failed]  set if that command failed
- * @property {number} atMs
- * @property {number} zeroMs  when the program was started
- * @property {Both} sent @property {Both} lost
- * @property {number} begun  of those lost: by a process
+ * @property {number} [pid]  to which the signal went @property {string} [signal]
+ * @property {string} [command]  that was run instead @property {{ code: number | null, printed: string }} [failed]  set if it failed
+ * @property {number} atMs @property {number} zeroMs  when the program was started
+ * @property {Both} sent @property {Both} lost @property {number} begun  of those lost: by a process
  * @property {number} repeated  reset on an idle kept connection and sent again, as browsers do
  * @property {Record<string, number>} errors  of those lost, by kind
  * @property {number} [tookMs]  until all was as before, or the program had exited; missing if never
  * @property {number} [waitedMs]  for that
  * @property {import('../observe/program.js').Fate} [fate]  how the program's first process exited
- * @property {number} [servers]  how many processes served before
- * @property {number} [replaced]  how many of them have gone
+ * @property {number} [servers]  how many processes served before @property {number} [replaced]  how many of them have gone
  * @property {{ atMs: number, tookMs?: number, sent: Both, lost: Both }[]} [each]  of several reloads; a request
  *   belongs to the last that began before its answer
- * @property {{ pid: number, name: string }[]} left  alive after the program's first process
- * @property {{ pid: number, name: string }[]} [remaining]  served before, and still alive after a reload
+ * @property {Named[]} left  alive after the program's first process
+ * @property {Named[]} [remaining]  served before, and still alive after a reload
  * @property {boolean} [isFull]  beside those, as many new ones served
- * @property {{ pid: number, name: string, error: string }[]} [crashes]  after SIGTERM
- * @property {{ pid: number, name: string, first: string }} [unreached]  served, and never got the signal
+ * @property {(Named & { error: string })[]} [crashes]  after SIGTERM
+ * @property {Named & { first: string }} [unreached]  served, and never got the signal
  * @property {StreamCounts} [streams]  open when it happened
- *
- * @typedef {object} StreamCounts
- * @property {number} open
- * @property {number} ended  properly, by the server
- * @property {number} broken  off
- * @property {number} held  until our clients left
- * @property {{ pid: number, name: string }[]} holders  that served those
+ * @typedef {{ open: number, ended: number, broken: number, held: number, holders: Named[] }} StreamCounts  ended: properly, by the server;
+ *   held: until our clients left; holders: the processes that served those
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from '../observe/clock.js';
@@ -49,8 +40,7 @@ const STOPPED_WITHIN_MS = 10_000; // then Docker and its like send SIGKILL
 const GONE_WITHIN_MS = 2_000;
 
 /**
- * Kills a serving process by SIGKILL, and waits until as many serve as before.
- * @param {Up} up @param {import('./load.js').Plan} plan
+ * Kills a serving process by SIGKILL, and waits until as many serve as before. @param {Up} up @param {import('./load.js').Plan} plan
  * @returns {Promise<Trial | undefined>}  undefined: there is only one process, which nothing could replace
  */
 export async function tryKill(up, plan) {
@@ -98,7 +88,7 @@ export async function tryStop(up, plan) {
     program.kill(how.pid, how.signal);
     const fate = await program.ended(STOPPED_WITHIN_MS);
     const tookMs = fate && nowMs() - atMs;
-    const pids = fate ? await program.gone(GONE_WITHIN_MS) : [];
+    const pids = fate ? await program.survivorsAfter(GONE_WITHIN_MS) : [];
     const { events } = program;
     const crashes = events.filter(({ what, t }) => what === 'crash' && t > atMs);
     return {

@@ -16,11 +16,8 @@ const MOST_PER_SECOND = 200; // this process sends them itself
 const WARM_REQUESTS = 20;
 const MOST_STREAMS = 20;
 
-/** @returns {import('../measure/traffic.js').Kind[]} */
-function kindsOf(
-  /** @type {import('./load.js').Plan} */ { rate = MOST_PER_SECOND, timeoutMs, ...plan },
-  /** @type {import('../observe/client.js').Streams} */ streams,
-) {
+/** @param {import('./load.js').Plan} plan @param {import('../observe/client.js').Streams} streams */
+function kindsOf({ rate = MOST_PER_SECOND, timeoutMs, ...plan }, streams) {
   const { path, method, headers, body } = plan;
   const perSecond = Math.max(1, Math.min(rate, MOST_PER_SECOND) / 2);
   const what = { path, method, headers, body, timeoutMs, perSecond, streams, isBodyKept: false };
@@ -37,11 +34,10 @@ export function primaryOf(up) {
 }
 
 /**
- * Sends traffic before, during and after something happens.
+ * Sends traffic before, during and after something happens. @returns {Promise<Trial>}
  * @param {Up} up @param {import('./load.js').Plan} plan @param {Pick<Trial, 'kind' | 'pid' | 'signal' | 'command'>} about
  * @param {(atMs: number, traffic: { count: () => number, streams: import('../observe/client.js').Streams }) => Promise<any>} watch
  *   makes it happen, and returns fields of the trial
- * @returns {Promise<Trial>}
  */
 export async function during({ program }, plan, about, watch) {
   const streams = createStreams(MOST_STREAMS);
@@ -74,7 +70,7 @@ export async function during({ program }, plan, about, watch) {
   };
 }
 
-/** The event streams that were open at that moment. @returns {import('./trials.js').StreamCounts | undefined} */
+/** Undefined if no event stream was open at that moment. */
 function streamsIn(/** @type {Sent[]} */ sent, requests, { events, atMs }) {
   const open = sent
     .map(({ answer }) => answer)

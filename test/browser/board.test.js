@@ -67,11 +67,11 @@ describe('the board in Chromium', { skip }, () => {
     assert.equal(await page.locator('#class b:not(.fails b)').count(), 0, 'a name is text');
     await lines[2].close();
     await page.waitForSelector('.away:has-text("Linus")');
-    lines[0].tell({ state: 'passed', failed: [], hand: true });
+    lines[0].update({ state: 'passed', failed: [], hand: true });
     await page.waitForSelector('.passed:has-text("Ada") .hand');
     await page.waitForFunction(() => !document.querySelector('.fails'));
     assert.equal(await page.locator('#counts').innerText(), '5 here, 1 away');
-    lines[3].tell({ state: 'failed', failed: ['one-port'] });
+    lines[3].update({ state: 'failed', failed: ['one-port'] });
     await page.waitForSelector('.fails');
     await look('full');
 
@@ -86,9 +86,9 @@ describe('the board in Chromium', { skip }, () => {
     await page.keyboard.press('Escape');
     assert.equal(await page.locator('#freed').innerText(), '', 'Escape takes it back');
     await ofGrace.press('Enter');
-    lines[0].tell({ hand: false });
+    lines[0].update({ hand: false });
     await page.waitForSelector('#hands li >> text=Ada', { state: 'detached' });
-    await page.keyboard.press('Enter'); // it has kept the focus
+    await page.keyboard.press('Enter'); // the button has kept the focus
     await page.waitForFunction(
       () => document.querySelector('#freed').textContent === 'Freed: Grace.',
     );

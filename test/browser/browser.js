@@ -162,7 +162,7 @@ export function layoutFaults(page) {
 /** @param {import('playwright-core').Page} page  the speaker's window */
 export const cockpitFaults = (page) => page.evaluate(outside);
 
-/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes. */
+/** In the page: elements that lie outside the speaker's window or must be scrolled, except the notes; a header that is cut off. */
 function outside() {
   const faults = [];
   const talk = document.getElementById('talk');
@@ -177,18 +177,22 @@ function outside() {
       faults.push(`${name} ends at ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
     if ([overflowX, overflowY].some((value) => /auto|scroll/.test(value)))
       faults.push(`${name} scrolls`);
+    const isCut =
+      element.scrollWidth > element.clientWidth + 1 ||
+      element.scrollHeight > element.clientHeight + 1;
+    if (element.matches('header > div') && isCut) faults.push(`${name} is cut off`);
   }
   return faults;
 }
 
 /**
- * Texts of the slide that is shown that lie on each other, but for those of drawings.
+ * Overlapping texts of the current slide, except those in drawings.
  * @param {import('playwright-core').Page} page
  * @returns {Promise<string[]>}
  */
 export function textsOnTexts(page) {
   return page.evaluate(() => {
-    const APART = 4; // a line is that much higher than its letters
+    const APART = 4; // px by which the box of a line is taller than its letters
     const section = document.querySelector('section.present');
     const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
     const found = [];
@@ -226,9 +230,9 @@ export function textsOnTexts(page) {
 export function diagramTexts(page) {
   return page.evaluate(() => {
     const MARGIN = 4;
-    const BEARING = 2; // a T may begin that much left of its position
+    const BEARING = 2; // a T may begin this far left of its position
     const BESIDE = 4; // between a text and the box next to it
-    const LEADING = 6; // a line is that much higher than its letters, above and below
+    const LEADING = 6; // by which the box of a line is taller than its letters, above and below
     const svg = /** @type {SVGSVGElement} */ (
       document.querySelector('section.present svg.diagram')
     );

@@ -31,11 +31,19 @@ const turn = slides.find(({ heading }) => heading.includes('round one')) ?? slid
 
 /** A learner whose page is only shown. @returns {import('../../lib/learner/serve.js').Learner} */
 function learnerWith(/** @type {import('../../lib/learner/serve.js').Learner['hand']} */ hand) {
-  const hinted = () => ({ name: 'Task 1', shown: [], of: 3 });
+  const shownHints = () => ({ name: 'Task 1', shown: [], of: 3 });
   return /** @type {any} */ ({
-    ...{ hand, hinted, hint: hinted, check() {}, foretell() {}, before: () => ({}), kept() {} },
-    where: () => ({ current: third.key, passed: {}, predictions: {}, measured: [] }),
-    followKept: () => ({ close() {} }),
+    ...{
+      hand,
+      shownHints,
+      showHint: shownHints,
+      check() {},
+      predict() {},
+      earlierVerdicts: () => ({}),
+      lastVerdict() {},
+    },
+    progress: () => ({ current: third.key, passed: {}, predictions: {}, measured: [] }),
+    followVerdicts: () => ({ close() {} }),
   });
 }
 
@@ -57,13 +65,13 @@ describe('a class that votes, in Chromium', { skip }, () => {
         ...{ beatMs: 200, waitMs: limitMs(15) },
         report: { lesson: third.key, state: 'reading', failed: [], kept: [], hand: false },
       });
-    const ada = join('Ada', () => own.tell());
+    const ada = join('Ada', () => own.refresh());
     const others = [join('Bob'), join('Eve')];
     const learner = await serveLearner({
       ...{ root: rootFolder, lessons },
       learner: learnerWith({
-        told: () => ({ isUp: false, isHeard: true, ballot: ada.ballot() }),
-        ...{ turn: () => {}, vote: ada.vote },
+        snapshot: () => ({ isUp: false, isHeard: true, ballot: ada.ballot() }),
+        ...{ set: () => {}, vote: (choice) => ada.vote(choice) },
       }),
     });
     const own = learner;
@@ -172,8 +180,8 @@ describe('a class that votes, in Chromium', { skip }, () => {
     await shows(wall, words, ['0 of 3 have task 1']);
     const { default: check } = await import(`../../checks/${third.key}/check.js`);
     const kept = Object.keys(check.taskOf).filter((id) => check.taskOf[id] === 1);
-    ada.tell({ state: 'failed', kept });
-    others[0].tell({ state: 'failed', kept: kept.slice(1), failed: kept.slice(0, 1) });
+    ada.update({ state: 'failed', kept });
+    others[0].update({ state: 'failed', kept: kept.slice(1), failed: kept.slice(0, 1) });
     await shows(wall, words, ['1 of 3 have task 1']);
     await others[1].close();
     await shows(wall, words, ['1 of 2 have task 1']);

@@ -91,6 +91,8 @@ describe("the speaker's window in Chromium", { skip }, () => {
     for (const slide of [vote, demo, turn, stepwise]) {
       await goTo(wall, slide.id);
       await hears(speaker, slide);
+      await speaker.click('#black'); // the longest words about a slide
+      await speaker.locator('#place', { hasText: 'The wall is black.' }).waitFor();
       for (const size of SIZES) {
         await speaker.setViewportSize(size);
         const faults = await cockpitFaults(speaker);
@@ -98,6 +100,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
       }
       await speaker.setViewportSize({ width: 1280, height: 480 }); // too low: the notes must scroll
       await speaker.evaluate(() => document.getElementById('talk')?.scrollTo(0, 30));
+      await speaker.click('#black');
     }
     for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
       await speaker.setViewportSize(SIZES[0]);
@@ -394,7 +397,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await goTo(wall, answer.id);
     await hears(speaker, answer);
     await countdown.getByText(`${turn.minutes - 2}:55`).waitFor();
-    await setTime(`10:${turn.minutes + 1}:00`); // it is over: it goes with its slide
+    await setTime(`10:${turn.minutes + 1}:00`); // a countdown that has run out disappears with its slide
     await wall.waitForFunction(() => !document.querySelector('.countdown:not([hidden])'));
     await goTo(wall, turn.id);
     await countdown.getByText('0:00').waitFor();
@@ -403,12 +406,41 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await speaker.fill('#minutes', '15');
     await speaker.click('#break');
     await countdown.getByText('We go on at 10:16').waitFor();
-    await speaker.keyboard.press('PageDown'); // that ends it
+    await speaker.keyboard.press('PageDown'); // the next slide ends the break
     await wall.waitForFunction(() => !document.querySelector('.countdown:not([hidden])'));
     assert.notEqual(await currentSlide(wall), turn.id);
     await close();
   });
+
+  test('the countdown of every exercise fills a quarter of its slide, below what the slide says', async () => {
+    const { wall, speaker, close } = await open();
+    const bad = [];
+    for (const slide of slides.filter(({ heading }) => heading.startsWith('Your turn'))) {
+      await goTo(wall, slide.id);
+      await hears(speaker, slide);
+      await speaker.click('#turn');
+      await wall.locator('section.present .countdown').waitFor();
+      const { share, room } = await wall.evaluate(placeOfCountdown);
+      if (share < 0.22 || share > 0.28) bad.push(`${slide.id}: ${share} of the slide`);
+      if (room < 10) bad.push(`${slide.id}: ${room} px above the countdown`);
+      await speaker.click('#end');
+    }
+    assert.deepEqual(bad, []);
+    await close();
+  });
 });
+
+/** In the page: the countdown's share of the slide, and the room between it and the words above. */
+function placeOfCountdown() {
+  const [section, slide, countdown] = ['', ' > .slide', ' > .countdown'].map(
+    (part) => /** @type {Element} */ (document.querySelector(`section.present${part}`)),
+  );
+  const [frame, band] = [section, countdown].map((one) => one.getBoundingClientRect());
+  const words = [...slide.querySelectorAll('h1, li, pre, blockquote, p')];
+  const lowest = Math.max(...words.map((one) => one.getBoundingClientRect().bottom));
+  const share = (band.width * band.height) / (frame.width * frame.height);
+  return { share, room: band.top - lowest };
+}
 
 const clockAt = (/** @type {number} */ minutes) =>
   `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

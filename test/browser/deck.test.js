@@ -37,7 +37,7 @@ const WIDER = { width: 1920, height: 1080 };
 const MOST_BYTES = 900_000; // of the first view
 const TIMES_LEFT = 20;
 const LONG_MS = 3_600_000;
-const LONG_PAUSE_MS = 5_000; // in a demo that has four: it is not over before something else is seen
+const LONG_PAUSE_MS = 5_000; // of each of four pauses, so that the demo is still running when the test acts
 const LONGEST_WARNING = 'This machine is very busy: run it again, or play the recording.';
 const DEMOS_AT_ONCE = 2;
 const RECORDINGS_AT_ONCE = 4;
@@ -109,9 +109,9 @@ describe('the deck in Chromium', { skip }, () => {
   });
 
   /**
-   * The faults of all slides. Every step must fit; the last is looked at for accessibility, which shows all that there is,
-   * and those before it where code changes its colours. In the dark, on the larger wall, all steps are shown at once and of
-   * accessibility only colours are asked for: the rest is the same page.
+   * The faults of all slides. Every step must fit. The last step shows everything, so it is checked for accessibility;
+   * earlier steps are too if code changes its colours. In the dark, on the larger wall, all steps are shown at once, and
+   * only colours are checked, because the rest is the same page.
    * @param {'light' | 'dark'} colorScheme
    */
   async function lookAtAll(colorScheme) {
@@ -176,7 +176,7 @@ describe('the deck in Chromium', { skip }, () => {
     await close();
   });
 
-  test('every recording: its words find room, its bars are parts of the whole, its dead are drawn as dead', async () => {
+  test('every recording: its words find room, its bars are parts of the whole, exited processes are drawn as such', async () => {
     const { page, faults, close } = await open(deck.url);
     for (const slide of demoSlides.filter((one) => !isSpot(one))) {
       const { id, demos } = slide;
@@ -231,12 +231,12 @@ describe('the deck in Chromium', { skip }, () => {
     const { page, faults, close } = await open(deck.url);
     const { id, demos } = demoSlides[0];
     const messages = recordingOf(id, demos[0]);
-    const long = messages.with(-1, { ...messages.at(-1), at: LONG_MS }); // it does not end by itself meanwhile
+    const long = messages.with(-1, { ...messages.at(-1), at: LONG_MS }); // it doesn't end by itself during the test
     await page.route('**/recordings/*.json', (route) => route.fulfill({ json: long }));
-    await page.route('**/demos/*', () => {}); // nor does the demo
+    await page.route('**/demos/*', () => {}); // neither does the demo
     await goTo(page, id);
     const part = (/** @type {string} */ name) => page.locator(`section.present ${name}`);
-    await part('svg.xray .empty').first().waitFor(); // the lanes stand there
+    await part('svg.xray .empty').first().waitFor(); // the lanes are drawn
     await page.keyboard.press('r');
     await part('svg.xray .alive').first().waitFor();
     assert.match(await part('.badge').innerText(), /^recorded: /);
@@ -276,7 +276,7 @@ describe('the deck in Chromium', { skip }, () => {
   });
 
   /**
-   * What it says if it could not be shown, as on a machine that is too busy.
+   * Its error if it couldn't be shown, for example on a machine that is too busy.
    * @param {import('../../lib/deck/read-deck.js').Slide} slide
    * @returns {Promise<string | undefined>}
    */
@@ -347,7 +347,7 @@ describe('the deck in Chromium', { skip }, () => {
       const pids = familiesOf(process.pid);
       const ports = portsOf(pids);
       if (count % 2 === 0) await close();
-      else await page.keyboard.press('PageUp'); // the slide is left: the demo stops
+      else await page.keyboard.press('PageUp'); // leaving the slide stops the demo
       await gone(pids);
       await closed(ports);
       if (count % 2 === 1) await close();
@@ -479,7 +479,7 @@ describe('the deck in Chromium', { skip }, () => {
       const texts = execFileSync('pdftotext', ['-raw', file, '-'], { encoding: 'utf8' }).split(
         '\f',
       );
-      assert.equal(texts.length - 1, pages, 'nothing needs a page of its own');
+      assert.equal(texts.length - 1, pages, 'no slide spills onto another page');
       for (const [index, pair] of pairs.entries())
         for (const { id, heading, notes } of pair) {
           const words = squeeze(texts[index]);
@@ -496,7 +496,7 @@ describe('the deck in Chromium', { skip }, () => {
     });
 });
 
-/** In the page: keeps what a demo is told, whole. */
+/** In the page: keeps everything that the server sends to a demo. */
 function overhear() {
   const { fetch } = window;
   window.fetch = async (...args) => {
@@ -511,7 +511,7 @@ function overhear() {
 }
 
 /**
- * Draws what was recorded on the slide that is shown, and looks at the last frame.
+ * Draws a recording on the current slide, and examines the last frame.
  * @param {Page} page @param {any[]} messages
  */
 const lastFrame = (page, messages) =>
@@ -562,7 +562,7 @@ const lastFrame = (page, messages) =>
     return { faults, words: texts.length, named, bars, graves, lanes, panels: count('.bracket') };
   }, /** @type {[any[], string]} */ ([messages, '/deck/client/scene.js']));
 
-/** The bars as they were told last, of those that are parts of a whole. @param {any[]} messages */
+/** The last value of each bar that is part of a whole. @param {any[]} messages */
 const lastCharts = (messages) => [
   ...new Map(
     messages.flatMap(({ chart }) =>
@@ -615,10 +615,10 @@ const recordingOf = (id, name) =>
 /** The lesson of a slide. */
 const keyOf = (/** @type {string} */ id) => id.replace(/-\d+$/, '');
 
-/** Does this slide show somebody's change, to be judged? There is nothing to draw then. */
+/** Does this slide show another author's change, to be judged? Then it draws nothing. */
 const isSpot = (/** @type {{ demos: string[] }} */ { demos: [name] }) => name.startsWith('spot-');
 
-/** What is said of such a change begins with the promise that it breaks. @param {string} id @param {string} demo */
+/** The sentence about such a change begins with the promise that it breaks. @param {string} id @param {string} demo */
 async function verdictOf(id, demo) {
   const answer = answersOf(rootFolder, keyOf(id)).find(({ name }) => demo.endsWith(`-${name}`));
   const { promises } = await loadCheck(checkFile(rootFolder, keyOf(id)));
@@ -632,7 +632,7 @@ const pidsIn = (messages) => [
   ),
 ];
 
-/** The ports on which somebody listened. @param {any[]} messages @returns {number[]} */
+/** The ports on which a process listened. @param {any[]} messages @returns {number[]} */
 const portsIn = (messages) => [
   ...new Set(
     messages
@@ -642,12 +642,12 @@ const portsIn = (messages) => [
   ),
 ];
 
-/** The ports that these programs were told to listen on. @param {number[]} pids */
+/** The ports that these programs got in PORT. @param {number[]} pids */
 const portsOf = (pids) => [
   ...new Set(pids.flatMap((pid) => describeProcess(pid).env.PORT ?? []).map(Number)),
 ];
 
-/** Nobody listens there any more. @param {number[]} ports */
+/** Asserts that no process listens on these ports any more. @param {number[]} ports */
 async function closed(ports) {
   assert.ok(ports.length > 0);
   const open = await Promise.all(ports.map(isOpen));

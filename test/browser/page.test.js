@@ -20,7 +20,7 @@ import { until } from '../nothing-left.js';
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {Awaited<ReturnType<typeof serveLearner>>} Server */
 
-/** @type {[number, number, 'text' | 'verdict'][]} the tab that is shown, where there are two */
+/** @type {[number, number, 'text' | 'verdict'][]} width, height, and the visible tab if there are two */
 const SIZES = [
   [1280, 800, 'text'],
   [960, 800, 'verdict'],
@@ -131,7 +131,7 @@ const change = { file: 'server.js', hunks: [{ line: 3, lines: [' a();', '-b();',
 function makeReach() {
   let asked = 0;
   return {
-    aside: (_, act) => (void act(new AbortController().signal), true),
+    runIfIdle: (_, act) => (void act(new AbortController().signal), true),
     compare: () =>
       (asked += 1) === 1
         ? { reason: 'Not passed yet.' }
@@ -160,18 +160,18 @@ function serve(port = 0, more = {}) {
   /** @type {import('../../lib/learner/serve.js').Learner} */
   const learner = {
     hand: {
-      told: () => hand,
-      turn: (/** @type {boolean} */ isUp) => void (hand.isUp = isUp),
+      snapshot: () => hand,
+      set: (/** @type {boolean} */ isUp) => void (hand.isUp = isUp),
       vote: async () => undefined,
     },
-    where: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
+    progress: () => ({ current: lesson.key, passed: {}, predictions: {}, measured: [] }),
     check: (/** @type {{ key: string }} */ { key }) => void checked.push(key),
-    foretell: () => {},
-    before: () => ({}),
-    kept: () => undefined,
-    followKept: () => ({ close() {} }),
-    hinted: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
-    hint: () => ({ name: 'Task 1', shown: ['nudge', 'look it up'], of: 3 }),
+    predict: () => {},
+    earlierVerdicts: () => ({}),
+    lastVerdict: () => undefined,
+    followVerdicts: () => ({ close() {} }),
+    shownHints: () => ({ name: 'Task 1', shown: ['nudge'], of: 3 }),
+    showHint: () => ({ name: 'Task 1', shown: ['nudge', 'look it up'], of: 3 }),
     ...makeReach(),
     ...more,
   };
@@ -245,18 +245,18 @@ describe("the learner's page in Chromium", { skip }, () => {
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
     await hasHeard(server, page);
-    await page.locator('#foretold').fill('3.5');
+    await page.locator('#predicted').fill('3.5');
     await page.locator('details.answer summary').first().click();
-    await page.locator('#foretold').focus();
+    await page.locator('#predicted').focus();
     await page.evaluate(() => window.scrollTo(0, 700));
     const place = () =>
       page.evaluate(() => ({
         ...{ y: window.scrollY, id: document.activeElement?.id },
-        typed: /** @type {HTMLInputElement} */ (document.querySelector('#foretold')).value,
+        typed: /** @type {HTMLInputElement} */ (document.querySelector('#predicted')).value,
         folds: document.querySelectorAll('details.answer[open]').length,
       }));
     const was = await place();
-    assert.deepEqual([was.id, was.typed, was.folds, was.y > 600], ['foretold', '3.5', 1, true]);
+    assert.deepEqual([was.id, was.typed, was.folds, was.y > 600], ['predicted', '3.5', 1, true]);
     await states.failed(server);
     await page.waitForSelector('#verdict[data-verdict=failed]');
     assert.match(
@@ -345,11 +345,11 @@ describe("the learner's page in Chromium", { skip }, () => {
     t.after(server.close);
     const { page, faults } = await open(t, server.url);
     await hasHeard(server, page);
-    await page.locator('#foretold').fill('3.5');
+    await page.locator('#predicted').fill('3.5');
     const [, , third] = lessons;
     await server.begin(third, 'server.js');
     await page.getByText('Lesson 3 is checked now.').waitFor();
-    assert.equal(await page.locator('#foretold').inputValue(), '3.5');
+    assert.equal(await page.locator('#predicted').inputValue(), '3.5');
     assert.match(await page.locator('#verdict-title').innerText(), /^Lesson 2:/);
     assert.equal(await page.locator('#verdict').getAttribute('data-check'), null);
 
@@ -459,7 +459,7 @@ describe("the learner's page in Chromium", { skip }, () => {
     const tries = page.locator('#text .try').first();
     await tries.focus();
     await tries.press('Enter');
-    await press('Who answers eight requests');
+    await press('Which processes answer eight requests');
     await page.keyboard.type('two each');
     await press('Look');
     await page
@@ -516,13 +516,13 @@ describe("the learner's page in Chromium", { skip }, () => {
     }
     await two.page.getByRole('button', { name: 'Take your hand down' }).press('Space');
     await one.page.getByRole('button', { name: 'Raise your hand' }).waitFor();
-    await one.page.locator('#hand-told').waitFor({ state: 'hidden' });
+    await one.page.locator('#hand-note').waitFor({ state: 'hidden' });
     assert.deepEqual([...one.faults, ...two.faults], []);
   });
 
   test('an action that is unavailable or gone is explained on the page, not on the console', async (t) => {
     const server = await serve(0, {
-      aside: () => false,
+      runIfIdle: () => false,
       compare: () => {
         throw new UsageError('That cannot be compared.', 'Save it first.');
       },
@@ -601,18 +601,18 @@ describe("the learner's page in Chromium", { skip }, () => {
     );
     for (const [index, { page }] of tabs.entries()) {
       await page.waitForSelector('#hints:not([hidden])');
-      await page.locator('#foretold').pressSequentially(`${index + 2}.5`);
+      await page.locator('#predicted').pressSequentially(`${index + 2}.5`);
     }
     save('01-blocking-server', 'short-report');
     const timeout = limitMs(60);
     await tabs[0].page.waitForSelector('#verdict[data-check][aria-busy=false]', { timeout });
     await tabs[1].page.getByText('Lesson 1 is checked now.').waitFor({ timeout });
     for (const [index, { page }] of tabs.entries()) {
-      assert.equal(await page.locator('#foretold').inputValue(), `${index + 2}.5`);
-      assert.equal(await page.evaluate(() => document.activeElement?.id), 'foretold');
+      assert.equal(await page.locator('#predicted').inputValue(), `${index + 2}.5`);
+      assert.equal(await page.evaluate(() => document.activeElement?.id), 'predicted');
     }
     for (const [index, { page }] of tabs.entries()) {
-      await page.locator('#foretold').press('Enter');
+      await page.locator('#predicted').press('Enter');
       await page
         .getByText(`You predicted ${index + 2}.5 ${index === 0 ? 's' : 'times as fast'}.`)
         .waitFor();

@@ -17,7 +17,7 @@ import {
 } from './browser.js';
 
 const LIMIT_MS = 120_000; // of a demo, beside others
-const CALM_MS = 1_200; // until the copy in the speaker's window is the last one
+const CALM_MS = 1_200; // until the speaker's window has copied the last frame
 
 const { values } = parseArgs({
   options: {
@@ -40,7 +40,7 @@ const browser = await openBrowser();
 const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
 context.setDefaultTimeout(LIMIT_MS);
 const [wall, speaker] = [await context.newPage(), await context.newPage()];
-const watched = [wall, speaker].map((page) => watchFaults(page, deck.url)); // these grow
+const watched = [wall, speaker].map((page) => watchFaults(page, deck.url)); // the lists grow during the rehearsal
 /** @type {string[]} */
 const faults = [];
 await wall.goto(deck.url);

@@ -44,6 +44,9 @@ const plans = MOMENTS.flatMap((moment) =>
   ),
 ).filter(({ way, isOnce }) => way !== 'memory' || isOnce); // each process of it, all at once, would take too much
 
+/** Every program gets there; some lessons' programs send no messages, for example. */
+const certain = plans.filter(({ moment, nth }) => moment === 'request' && nth === 1);
+
 const random = createRandom(seed);
 const all = listLessons(rootFolder);
 const isAll = amount === 'all' && !wanted;
@@ -52,14 +55,15 @@ for (const { key, needs } of wanted ? [findLesson(all, wanted)] : all) {
   const lacking = needs.find((name) => !findTool(name));
   const skip = missing || (lacking ? `${lacking} is not installed` : false);
   test(`${key}, seed ${seed}`, { skip, concurrency: AT_ONCE }, async (t) => {
-    const chosen = isAll ? plans : Array.from({ length: TRIED }, () => pick(plans));
+    const some = () => [pick(certain), ...Array.from({ length: TRIED - 1 }, () => pick(plans))];
+    const chosen = isAll ? plans : some();
     const log = join(home, key);
     await Promise.all(
       chosen.map((plan, index) =>
         t.test(nameOf(plan), (one) => tryOne(one, { key, plan, index, log })),
       ),
     );
-    assert.ok(chosen.length < 4 || existsSync(log), 'No process crashed: nothing was tried.');
+    assert.ok(existsSync(log), 'No process crashed: nothing was tried.');
   });
 }
 

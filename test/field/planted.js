@@ -143,7 +143,7 @@ else spawn(process.execPath, [process.argv[1], 'serve'], { stdio: 'inherit' });
   },
   'an unhandled rejection': {
     finds: 'crash',
-    source: single(`async ${at(40, "throw new Error('nobody awaits this');")}`),
+    source: single(`async ${at(40, "throw new Error('no line awaits this');")}`),
   },
   'a process that exits': {
     finds: 'lost',

@@ -32,9 +32,9 @@ const victims = {
 
 describe('killed at a random moment; the next start leaves nothing of it:', onlyApart, () => {
   for (const lesson of ['lesson-2', 'lesson-5', 'lesson-6', 'lesson-9', 'lesson-10'])
-    for (const [who, choose] of Object.entries(victims))
+    for (const [victim, choose] of Object.entries(victims))
       for (const time of times)
-        test(`${who}, ${lesson} (${time})`, async (t) => {
+        test(`${victim}, ${lesson} (${time})`, async (t) => {
           for (let tries = 1, killed = 0; killed === 0; tries += 1) {
             assert.ok(tries < TRIES_TO_CATCH, 'each check was over before it could be killed');
             const watched = begin(t, ['check', lesson, '--solution', '--json', '--quick']);
@@ -55,9 +55,9 @@ const loads = {
 const WHILE_MEASURING_MS = 1_000;
 
 describe('a check whose load is killed at a random moment ends with a verdict:', onlyApart, () => {
-  for (const [who, { file, lesson }] of Object.entries(loads))
+  for (const [victim, { file, lesson }] of Object.entries(loads))
     for (const time of times)
-      test(`${who}, ${lesson} (${time})`, async (t) => {
+      test(`${victim}, ${lesson} (${time})`, async (t) => {
         const watched = begin(t, ['check', lesson, '--solution', '--json']);
         const isUp = () => watched.running(file).length > 0;
         await until(`${file} runs`, () => watched.ended ?? isUp(), limitMs(60));
@@ -83,8 +83,8 @@ describe(
   () => {
     for (const lesson of ['lesson-2', 'lesson-10'])
       for (const time of times) {
-        for (const [who, choose] of Object.entries(victimsOfPage))
-          test(`${who}, ${lesson} (${time})`, async (t) => {
+        for (const [victim, choose] of Object.entries(victimsOfPage))
+          test(`${victim}, ${lesson} (${time})`, async (t) => {
             const { watched, port, home } = await beginPage(t, lesson);
             await killLater(t, watched, choose);
             await until('it is over', () => watched.ended, limitMs(10));

@@ -126,7 +126,7 @@ describe('trials that start the server again', { concurrency: 3 }, () => {
     assert.deepEqual(costSection({ kind: 'cost', obstacle: 'x' }, head), { head, says: ['x'] });
   });
 
-  test('a reload command that works, and one that fails', async (t) => {
+  test('a reload command that works, and a command that fails', async (t) => {
     const { runner, order } = await orderOf(join(rootFolder, lesson8), t);
     const up = await launch(runner, order, plan);
     const how = { cwd: fixtures, env: process.env };

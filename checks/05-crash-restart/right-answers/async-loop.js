@@ -45,7 +45,7 @@ function serve() {
     if (error) throw error;
     console.log(`worker ${process.pid} listens on http://127.0.0.1:${port}`);
   });
-  // A graceful exit: take no new connection, answer what is under way, end. Once is enough.
+  // A graceful exit: take no new connections, answer the requests in flight, exit. Once is enough.
   process.on('SIGTERM', () => cluster.worker.exitedAfterDisconnect || cluster.worker.disconnect());
 }
 

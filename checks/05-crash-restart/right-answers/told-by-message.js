@@ -1,4 +1,4 @@
-// accepts: node:http; workers are told by a message to close their server, once they listen, and call process.exit(0)
+// accepts: node:http; a message makes workers close their server, once they listen, and call process.exit(0)
 import cluster from 'node:cluster';
 import http from 'node:http';
 import { availableParallelism } from 'node:os';

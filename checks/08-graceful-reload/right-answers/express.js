@@ -1,4 +1,4 @@
-// accepts: Express, with a middleware that says goodbye; workers are told by SIGTERM
+// accepts: Express, with a middleware that says goodbye; SIGTERM stops the workers
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import express from 'express';

@@ -7,7 +7,7 @@ export function createDealer({ port, size }) {
   const places = new Map(); // place → the worker that is ready in it
   const server = net.createServer({ pauseOnConnect: true }, deal);
 
-  // Deals a connection to its client's place, or while that is empty to the next one that is filled.
+  // Deals a connection to its client's place, or, if that is empty, to the next filled place.
   function deal(socket) {
     const home = placeOf(socket.remoteAddress ?? 'gone');
     const around = Array.from({ length: size }, (_, step) => (home + step) % size);

@@ -1,4 +1,4 @@
-// A primary that replaces every worker killed by a signal, and takes a second to clean up when it is told to stop.
+// A primary that replaces every worker killed by a signal, and takes a second to clean up when it gets SIGINT itself.
 import cluster from 'node:cluster';
 
 if (cluster.isPrimary) {

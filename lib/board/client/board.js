@@ -1,4 +1,4 @@
-/** The board of a class: the whole of it is drawn anew whenever the server says something. */
+/** The board of a class: each message from the server redraws all of it. */
 import { all, make } from '../../web/client/elements.js';
 import { showSeats } from './free-seats.js';
 
@@ -35,7 +35,7 @@ function show({ here, away, hands: raised, lessons, seats, most }) {
   hands.querySelector('ol').replaceChildren(...items);
 }
 
-/** A reader of the screen hears only what is new. */
+/** An unchanged text isn't set again, because a screen reader would repeat it. */
 function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -1,4 +1,4 @@
-/** Every seat of the board, by address, each with a button that frees it at its second press: no slip throws out a learner. */
+/** The seats of the board by address; a button frees a seat at the second press, so that no slip throws out a learner. */
 import { make } from '../../web/client/elements.js';
 
 const WORDS = { here: '', away: 'away', silent: 'has said nothing yet' };
@@ -13,16 +13,13 @@ let shown = [];
 /** The value of the button that was pressed once. */
 let armed = '';
 
-/** Escape takes the first press back, and so does a press elsewhere: heard before the button, which is drawn again. */
+/** Escape or a click elsewhere takes the first press back; captured, since the button's own listener redraws the button. */
 addEventListener('keydown', ({ key }) => key === 'Escape' && arm(''));
 addEventListener('click', ({ target }) => list.contains(/** @type {Node} */ (target)) || arm(''), {
   capture: true,
 });
 
-/**
- * @param {typeof shown} addresses
- * @param {number} most  how many seats there are in all
- */
+/** @param {typeof shown} addresses @param {number} most  seats in all */
 export function showSeats(addresses, most) {
   if (JSON.stringify(addresses) === JSON.stringify(shown)) return;
   shown = addresses;
@@ -31,7 +28,7 @@ export function showSeats(addresses, most) {
   draw();
 }
 
-/** What had the focus has it afterwards. */
+/** Redraws, and restores the focus. */
 function draw() {
   const focused =
     list.contains(document.activeElement) &&
@@ -62,7 +59,7 @@ function seatOf({ id, name, state }) {
   return item;
 }
 
-/** @param {{ id: number } | { from: string }} which  as the server is asked  @param {string} name */
+/** @param {{ id: number } | { from: string }} which  the body of the request @param {string} name */
 function buttonOf(which, name) {
   const value = JSON.stringify(which);
   const isArmed = value === armed;

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { listLessons } from '../../lessons/catalog.js';
 import { UsageError } from '../../common/usage-error.js';
 import { quoted } from '../../common/nearest.js';
-import { BOARD_PORT, HEARD } from '../../board/class-roster.js';
+import { BOARD_PORT, REPORT_IN_WORDS } from '../../board/reports.js';
 import { parseAddress } from '../address.js';
 import { parse, parsePort } from '../args.js';
 import { interrupted } from '../interrupt.js';
@@ -29,23 +29,18 @@ export async function run(argv, io) {
 
 /**
  * The facts about a board for the instructor.
- * @param {import('../../board/serve.js').Board} board
- * @param {string | undefined} host  where learners join from other machines
+ * @param {import('../../board/serve.js').Board} board @param {string | undefined} host  where learners join from other machines
  */
 export const boardLines = ({ url, address, code }, host) =>
   `The board, for this machine only: ${url}\n` +
   `To join, a learner types this, and chooses a name:\n\n` +
   `  npm start -- --join ${address} ${code}\n\n` +
   `${host ? '' : `${onlyHere()}\n\n`}` +
-  `It hears this from a learner, unencrypted, and nothing else:\n  ${HEARD}.\n` +
+  `It hears this from a learner, unencrypted, and nothing else:\n  ${REPORT_IN_WORDS}.\n` +
   'Use a network that you trust. No file leaves a machine, and nothing is kept:\n' +
   'stop it with Ctrl-C, and all is forgotten. The next code will be new.\n';
 
-/**
- * An address of this machine, as it was typed.
- * @param {string | undefined} host
- * @throws {UsageError}
- */
+/** An address of this machine, as it was typed. @param {string | undefined} host @throws {UsageError} */
 export function hostOf(host) {
   if (host === undefined) return undefined;
   const { address, why } = parseAddress(host);

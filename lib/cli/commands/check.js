@@ -8,7 +8,7 @@ import { lessonPaths } from '../../lessons/lesson-paths.js';
 import { EXIT_CODES } from '../../verdict/outcome.js';
 import { parse } from '../args.js';
 import { checkLesson } from '../check-lesson.js';
-import { nextLesson } from '../current-lesson.js';
+import { lessonToDo } from '../current-lesson.js';
 import { interruptible } from '../interrupt.js';
 import { parsePrediction, savePrediction } from '../saved/prediction.js';
 import { readProgress } from '../saved/progress.js';
@@ -35,7 +35,7 @@ export async function run(argv, io) {
   const lessons = listLessons(io.root);
   const [name] = positionals;
   const lesson =
-    name === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, name);
+    name === undefined ? lessonToDo(lessons, readProgress(io)) : findLesson(lessons, name);
   const subject = subjectOf(values, lesson, io.root);
   const prediction = parsePrediction(values.predict, lesson);
   const isOnlyNoted = prediction !== undefined && !subject && !values.json && !values.only;

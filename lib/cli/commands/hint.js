@@ -3,7 +3,7 @@ import { createStyle } from '../../verdict/style.js';
 import { wrap } from '../../verdict/terminal.js';
 import { parse } from '../args.js';
 import { showNextHint } from '../saved/shown-hints.js';
-import { nextLesson } from '../current-lesson.js';
+import { lessonToDo } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 
 /** `hint [lesson]`: the open task's next hint, below those shown before. @type {import('../dispatch.js').Command} */
@@ -11,7 +11,7 @@ export async function run(argv, io) {
   const [wanted] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
   const lesson =
-    wanted === undefined ? nextLesson(lessons, readProgress(io)) : findLesson(lessons, wanted);
+    wanted === undefined ? lessonToDo(lessons, readProgress(io)) : findLesson(lessons, wanted);
   const { number, title } = lesson;
   const { name, shown, of } = showNextHint(lesson, io);
   const style = createStyle(io.stdout, io.env);

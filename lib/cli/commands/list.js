@@ -2,7 +2,7 @@ import { listLessons } from '../../lessons/catalog.js';
 import { findTool } from '../../tools/tools.js';
 import { createStyle } from '../../verdict/style.js';
 import { parse } from '../args.js';
-import { nextLesson } from '../current-lesson.js';
+import { lessonToDo } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 
 /**
@@ -14,7 +14,7 @@ export async function run(argv, io) {
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
   const style = createStyle(io.stdout, io.env);
-  const next = nextLesson(lessons, progress);
+  const next = lessonToDo(lessons, progress);
   const longest = Math.max(...lessons.map(({ slug }) => slug.length));
   const line = (/** @type {import('../../lessons/catalog.js').Lesson} */ lesson) => {
     const { key, number, slug, minutes, title, needs } = lesson;

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../common/usage-error.js';
 import { parse, parsePort } from '../args.js';
-import { BOARD_PORT } from '../../board/class-roster.js';
+import { BOARD_PORT } from '../../board/reports.js';
 import { boardLines, hostOf } from './board.js';
 import { interrupted } from '../interrupt.js';
 import { resolveNewFile } from '../new-file.js';

@@ -4,7 +4,7 @@ import { findLesson, lessonFiles, listLessons } from '../../lessons/catalog.js';
 import { createStyle } from '../../verdict/style.js';
 import { parse } from '../args.js';
 import { countHintsLeft } from '../saved/shown-hints.js';
-import { currentLesson } from '../current-lesson.js';
+import { recentLesson } from '../current-lesson.js';
 import { readProgress, updateProgress } from '../saved/progress.js';
 import { hasUnreportedError } from '../saved/save-errors.js';
 
@@ -28,7 +28,7 @@ export function lessonToReveal(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
-  const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
+  const lesson = name === undefined ? recentLesson(lessons, progress) : findLesson(lessons, name);
   const reasons = askForSolution(lesson, io);
   if (!reasons) return lesson;
   const { passedNot, hintsLeft: left } = reasons;

@@ -4,7 +4,7 @@ import { answersOf } from '../../lessons/answers.js';
 import { findLesson, listLessons } from '../../lessons/catalog.js';
 import { parse } from '../args.js';
 import { NO_ANSWER, ask } from '../ask.js';
-import { currentLesson } from '../current-lesson.js';
+import { recentLesson } from '../current-lesson.js';
 import { interruptible } from '../interrupt.js';
 import { readProgress, updateProgress } from '../saved/progress.js';
 import { runCheck } from '../../check/run-check.js';
@@ -26,7 +26,7 @@ export async function run(argv, io) {
   const [name] = parse(argv, {}, io.env).positionals;
   const lessons = listLessons(io.root);
   const progress = readProgress(io);
-  const lesson = name === undefined ? currentLesson(lessons, progress) : findLesson(lessons, name);
+  const lesson = name === undefined ? recentLesson(lessons, progress) : findLesson(lessons, name);
   if (!mayShow(lesson, io)) return 0;
   const { promises, all, sitting } = await nextSitting(lesson, io);
   const view = createSpotView(lesson, promises, io);

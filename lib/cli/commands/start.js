@@ -5,7 +5,7 @@ import { createCheckQueue } from '../check-queue.js';
 import { combineAudiences, parseJoining, joinClass } from '../join-class.js';
 import { listenForKeys } from '../keys.js';
 import { noPage, openPage } from '../learner-page.js';
-import { nextLesson } from '../current-lesson.js';
+import { lessonToDo } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 import { watchLessons } from '../watch-lessons.js';
 
@@ -55,14 +55,14 @@ async function openParts({ lessons, io, port, joining, hasPage }) {
   /** @type {{ queue?: ReturnType<typeof createCheckQueue>, board?: Awaited<ReturnType<typeof joinClass>> }} */
   const later = {};
   const check = (/** @type {Lesson} */ lesson) => later.queue?.check(lesson);
-  const aside = (words, act) => later.queue?.aside(words, act) ?? false;
+  const runIfIdle = (words, act) => later.queue?.runIfIdle(words, act) ?? false;
   const hand = joining && {
-    told: () => later.board?.told() ?? { isUp: false, isHeard: false, ballot: null },
-    turn: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
+    snapshot: () => later.board?.snapshot() ?? { isUp: false, isHeard: false, ballot: null },
+    set: (/** @type {boolean} */ isUp) => later.board?.hand(isUp),
     vote: async (choice) => later.board?.vote(choice),
   };
-  const page = hasPage ? await openPage({ lessons, io, port, check, aside, hand }) : noPage;
-  const lesson = nextLesson(lessons, readProgress(io));
+  const page = hasPage ? await openPage({ lessons, io, port, check, runIfIdle, hand }) : noPage;
+  const lesson = lessonToDo(lessons, readProgress(io));
   const onChange = () => page.refresh();
   const board = joining && (await joinClass(joining, { lesson, io, onChange }));
   const audience = board ? combineAudiences(page, board) : page;
@@ -87,7 +87,7 @@ const keyActions = ({ page, board, queue }, /** @type {Io} */ io) => ({
 function home(lessons, io, isInteractive, hasBoard) {
   const { bold, cyan } = createStyle(io.stdout, io.env);
   const progress = readProgress(io);
-  const { key, number, title, minutes } = nextLesson(lessons, progress);
+  const { key, number, title, minutes } = lessonToDo(lessons, progress);
   const passed = lessons.filter((lesson) => progress.passed[lesson.key]).length;
   return [
     `${bold('Forkshop')}: how one Node.js server uses all cores. ${passed} of ${lessons.length} lessons passed.`,

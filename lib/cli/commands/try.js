@@ -10,7 +10,7 @@ import { createStyle } from '../../verdict/style.js';
 import { wrap } from '../../verdict/terminal.js';
 import { parse } from '../args.js';
 import { NO_ANSWER, ask } from '../ask.js';
-import { currentLesson } from '../current-lesson.js';
+import { recentLesson } from '../current-lesson.js';
 import { readProgress } from '../saved/progress.js';
 
 /** @typedef {import('../../check/lab.js').Experiment} Experiment @typedef {import('../saved/progress.js').Io} Io */
@@ -25,7 +25,7 @@ export async function run(argv, io) {
   const [name, wanted] = parse(argv, {}, io.env, 2).positionals;
   const lessons = listLessons(io.root);
   const lesson =
-    name === undefined ? currentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
+    name === undefined ? recentLesson(lessons, readProgress(io)) : findLesson(lessons, name);
   const experiments = await readExperiments(io.root, lesson);
   const chosen = wanted ?? (await askForOne(lesson, experiments, io));
   if (chosen === NO_ANSWER) return INTERRUPTED;

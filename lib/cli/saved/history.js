@@ -28,7 +28,7 @@ export function appendHistory(io, entry, name = HISTORY) {
 }
 
 /**
- * Reads the history without torn lines, which a crash leaves, and other invalid entries and measurements.
+ * Reads the history, and leaves out what is invalid: lines torn by a crash, other entries, and measurements.
  * @param {Pick<Io, 'root' | 'env'>} io @param {string} [name]  another file of the same format
  * @returns {Record<string, any>[]}  oldest first
  */
@@ -39,20 +39,23 @@ export function readHistory(io, name = HISTORY) {
     if (!entry) return [];
     if (!('measurements' in entry)) return [entry];
     const { measurements } = entry;
-    return [
-      {
-        ...entry,
-        measurements: Array.isArray(measurements) ? measurements.filter(isMeasurement) : [],
-      },
-    ];
+    const valid = Array.isArray(measurements) ? measurements.filter(isMeasurement) : [];
+    return [{ ...entry, measurements: valid }];
   });
 }
 
 const isEntry = having({
-  ...{ at: maybe(isText), lesson: maybe(isText), conditions: maybe(isRecord) },
-  ...{ failed: maybe(listOf(isText)), task: maybe(isNumber), verdicts: maybe(recordOf(isText)) },
+  at: maybe(isText),
+  lesson: maybe(isText),
+  conditions: maybe(isRecord),
+  failed: maybe(listOf(isText)),
+  task: maybe(isNumber),
+  verdicts: maybe(recordOf(isText)),
 });
 
 const isMeasurement = having({
-  ...{ name: isText, value: isNumber, low: maybe(isNumber), high: maybe(isNumber) },
+  name: isText,
+  value: isNumber,
+  low: maybe(isNumber),
+  high: maybe(isNumber),
 });

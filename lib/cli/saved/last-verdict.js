@@ -2,13 +2,13 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readIfThere, writeWhole } from '../../common/files.js';
-import { having, isCount, isText, listOf, parseAs } from '../../common/shape.js';
+import { having, isCount, isText, listOf, maybe, parseAs, recordOf } from '../../common/shape.js';
 import { watchRecursive } from '../../common/watch-recursive.js';
 import { homeFolder, writablePath } from './saved-files.js';
 import { tryFile, trySaving } from './save-errors.js';
 
 /** @typedef {import('./progress.js').Io} Io */
-/** @typedef {import('../../learner/check-records.js').Kept & { pid: number }} SavedVerdict  pid: the command that checked */
+/** @typedef {import('../../learner/check-records.js').SavedVerdict & { pid: number }} SavedVerdict  pid: the command that checked */
 
 const FOLDER = 'verdicts';
 const fileOf = (/** @type {string} */ key) => join(FOLDER, `${key}.json`);
@@ -19,6 +19,7 @@ const isVerdict = having({
   pid: isCount,
   verdict: isText,
   promises: listOf(isPromise),
+  before: maybe(recordOf(isText)),
 });
 
 /** @param {Io} io @param {string} key  the lesson's @param {object} verdict  including its promises */

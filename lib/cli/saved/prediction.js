@@ -3,7 +3,7 @@ import { UsageError } from '../../common/usage-error.js';
 import { createStyle } from '../../verdict/style.js';
 import { format } from '../../verdict/terminal.js';
 import { readProgress, updateProgress } from './progress.js';
-import { changedFiles } from '../commands/reset.js';
+import { changedFiles } from '../starter-files.js';
 
 /** @typedef {import('../../lessons/catalog.js').Lesson} Lesson @typedef {import('./progress.js').Io} Io */
 

@@ -1,22 +1,15 @@
-/**
- * The hands of a vote. The diagram of a vote and that of its answer have the same boxes in the same order, so a count is
- * known by the number of its box.
- */
+/** The votes on a diagram. A vote and its answer have the same boxes in the same order, so a box's number is its key. */
 import { all, make } from '../../web/client/elements.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const RADIUS = 22;
 
-/**
- * @param {ParentNode} slide
- * @returns {SVGSVGElement | null}  the diagram, if people vote on this slide or are told what it was
- */
+/** The diagram of a vote or of its answer. @param {ParentNode} slide @returns {SVGSVGElement | null} */
 export const ballotOf = (slide) => slide.querySelector('svg[data-ballot]');
 
 /**
- * @param {SVGSVGElement} svg
- * @returns {{ x: number, y: number, width: number, height: number, label: string, isShown: boolean }[]}  row by row; isShown: it has had its
- *   step
+ * @typedef {{ x: number, y: number, width: number, height: number, label: string, isShown: boolean }} Box  isShown: after its step
+ * @param {SVGSVGElement} svg  @returns {Box[]}  row by row
  */
 export function boxesOf(svg) {
   return all('rect.box', svg)
@@ -30,7 +23,6 @@ export function boxesOf(svg) {
     .sort((a, b) => a.y - b.y || a.x - b.x);
 }
 
-/** The lines of text that follow a box. */
 function labelOf(/** @type {Element} */ rect) {
   const lines = [];
   for (let next = rect.nextElementSibling; next?.matches('text'); next = next.nextElementSibling)
@@ -38,11 +30,7 @@ function labelOf(/** @type {Element} */ rect) {
   return lines.join(' ');
 }
 
-/**
- * Writes the counts at the corners of the boxes, and into what is read aloud.
- * @param {SVGSVGElement} svg
- * @param {(number | null)[]} counts  null: not counted
- */
+/** Writes the counts on the boxes and into the drawing's label. @param {SVGSVGElement} svg @param {(number | null)[]} counts */
 export function drawHands(svg, counts) {
   for (const mark of all('.hands', svg)) mark.remove();
   svg.dataset.words ??= svg.getAttribute('aria-label') ?? '';
@@ -58,13 +46,12 @@ export function drawHands(svg, counts) {
 }
 
 /**
- * What the room has said to one question of a vote.
- * @param {SVGSVGElement} svg
- * @param {(number | null)[]} counts
- * @param {number} row  from 1
- * @returns {{ label: string, count: number }[]}  those boxes of the row that have been counted
+ * The votes for the options of one question.
+ * @typedef {{ label: string, count: number }} OptionVotes
+ * @param {SVGSVGElement} svg  @param {(number | null)[]} counts  @param {number} row  from 1
+ * @returns {OptionVotes[]}  without options that were not counted
  */
-export function saidIn(svg, counts, row) {
+export function votesInRow(svg, counts, row) {
   const boxes = boxesOf(svg);
   const rows = [...new Set(boxes.map(({ y }) => y))];
   return boxes.flatMap(({ y, label }, index) => {
@@ -74,9 +61,9 @@ export function saidIn(svg, counts, row) {
 }
 
 /**
- * At a demo: what the room has said; when it is over, beside what it was.
- * @param {HTMLElement} figure  figure.demo; data-was: it is over
- * @param {{ label: string, count: number }[]} [said]  unless told, as it was told last
+ * Shows the votes at the demo that answers them; after the demo, beside its result.
+ * @param {HTMLElement} figure  figure.demo; data-was: its demo has ended
+ * @param {OptionVotes[]} [said]  default: as in the last call
  */
 export function showVote(figure, said) {
   const place = /** @type {HTMLElement | null} */ (figure.querySelector('.said'));
@@ -117,10 +104,9 @@ function markOf(x, y, count) {
 }
 
 /**
- * The result, in a few words of the sentence that reports it: "94 of 120" of "Answered: 94 of 120. Failed: 26."
- * @param {string} sentence
- * @param {string} pattern  these words, a star for their number: "* of 120"
- * @returns {string}  '' where the sentence hasn't got them
+ * Finds the result in the sentence that reports it: "94 of 120" in "Answered: 94 of 120. Failed: 26."
+ * @param {string} sentence  @param {string} pattern  a star for the number: "* of 120"
+ * @returns {string}  '' if the sentence lacks it
  */
 export function resultIn(sentence, pattern) {
   const [before, after] = pattern.split('*');

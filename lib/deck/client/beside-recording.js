@@ -1,4 +1,4 @@
-/** What was performed here, kept below the recording: its sentence, and where there is room for two, its drawing. */
+/** A performance on this machine, shown below the recording: its sentence and, if both fit, its drawing. */
 import { make } from '../../web/client/elements.js';
 import { createXray } from '../../web/client/xray.js';
 
@@ -6,7 +6,7 @@ const LEAST_HEIGHT = 120;
 
 /** @param {HTMLElement} figure  figure.demo */
 export function createBeside(figure) {
-  const place = make('div', { className: 'beside', hidden: true }); // a section would be a slide of its own
+  const place = make('div', { className: 'beside', hidden: true }); // a section would be a slide
   const words = make('p', {});
   const drawing = make('div', { className: 'drawing' });
   place.setAttribute('role', 'group');
@@ -14,11 +14,11 @@ export function createBeside(figure) {
   place.append(words, drawing);
   const xray = createXray(drawing, {
     height: () => Math.max(LEAST_HEIGHT, drawing.clientHeight),
-    hasLegend: false, // the recording has it
+    hasLegend: false,
   });
   return {
     place,
-    /** @param {any[]} messages  of a performance that came to its end; none: nothing is shown */
+    /** @param {any[]} messages  of a performance that reached its end; none: hides it */
     show(messages) {
       place.hidden = messages.length === 0;
       figure.classList.toggle('compares', !place.hidden);
@@ -33,7 +33,7 @@ export function createBeside(figure) {
       xray.draw();
       const isTooHigh = drawing.scrollHeight > drawing.clientHeight + 1;
       const named = drawing.querySelectorAll('text.lane').length;
-      drawing.hidden = isTooHigh || named < xray.rows().length; // then the sentence has to do
+      drawing.hidden = isTooHigh || named < xray.rows().length;
     },
   };
 }

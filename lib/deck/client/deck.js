@@ -1,10 +1,10 @@
-/** The deck on the wall: reveal.js, the focus of code, the demos, and the line to the speaker's window. */
+/** The deck on the wall: reveal.js, the steps of code, the demos, and the line to the speaker's window. */
 // @ts-expect-error served from the package's own folder
 import Reveal from '../../reveal/reveal.mjs';
-import { createDemo, listenForRecording } from './demo.js';
+import { Demo, listenForRecording } from './demo.js';
 import { all, isTaken } from '../../web/client/elements.js';
 import { focusLines } from './steps.js';
-import { connectWall } from './wall-line.js';
+import { WallLine } from './wall-line.js';
 
 const S_KEY = 83; // the speaker's window
 const [SPACE, PAGE_DOWN, RIGHT] = [32, 34, 39];
@@ -36,8 +36,8 @@ const deck = new Reveal(wall, {
 
 await deck.initialize();
 wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
-for (const figure of all('figure.demo')) demos.set(figure, createDemo(figure));
-const wallLine = connectWall(deck, forward);
+for (const figure of all('figure.demo')) demos.set(figure, new Demo(figure));
+const wallLine = new WallLine(deck, forward);
 deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
   settle();
@@ -55,24 +55,23 @@ function forward() {
   const slide = deck.getCurrentSlide();
   const isWhole = !slide.querySelector('.fragment:not(.visible)');
   const waiting = [...demos.values()].find(
-    ({ figure, isUntouched }) => slide.contains(figure) && isUntouched(),
+    (demo) => slide.contains(demo.figure) && demo.isUntouched(),
   );
   if (isWhole && waiting) waiting.toggle();
   else deck.next();
 }
 
-/** Its window has the plan of this one. */
 function speakerAddress() {
   return isStatic ? 'speaker.html' : `speaker?plan=${document.body.dataset.plan}`;
 }
 
-/** After every step: the lines in focus, and word to the speaker's window. */
+/** To be called after every step. */
 function settle() {
   focusLines(deck.getCurrentSlide());
   wallLine.settle();
 }
 
-/** What an author saves is shown at once; the slide stays, and a demo that runs goes on. */
+/** Shows what an author saves, at once: the slide stays, and a running demo keeps running. */
 function followChanges() {
   const changes = new EventSource('/changes');
   changes.addEventListener('message', async () => {
@@ -93,7 +92,7 @@ function followChanges() {
   addEventListener('pagehide', () => changes.close());
 }
 
-/** Puts the new slide's parts in, unless they are the same, or a demo is running there. */
+/** Replaces a slide's content, unless it is the same or its demo is running. */
 function renew(shown, fresh) {
   const before = [...demos].filter(([figure]) => shown.contains(figure));
   if (before.some(([, demo]) => demo.isRunning())) return;
@@ -101,5 +100,5 @@ function renew(shown, fresh) {
   shown.dataset.source = fresh.innerHTML;
   for (const [figure] of before) demos.delete(figure);
   shown.replaceChildren(...fresh.childNodes);
-  for (const figure of all('figure.demo', shown)) demos.set(figure, createDemo(figure));
+  for (const figure of all('figure.demo', shown)) demos.set(figure, new Demo(figure));
 }

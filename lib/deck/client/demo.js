@@ -1,171 +1,220 @@
 /**
- * A demo on a slide: its buttons, and what they do. Live it shows what the server sends, a JSON object a line; in a
- * static export it plays what was recorded. What was shown can be held, moved through, and seen again more slowly. The
- * recording is played over what was performed here, if that came to its end.
+ * A demo on a slide, and its buttons. Run shows what the server performs; in a static export it plays the recording. What was
+ * shown can be paused, moved through and replayed more slowly.
  */
 import { isTaken, letGo } from '../../web/client/elements.js';
-import { createPlayback, performed, recordingOf } from './player.js';
+import { Playback, performed, recordingOf } from './player.js';
+import { obstacleTo } from './preflight.js';
 import { createScene, furnish, warn } from './scene.js';
 
 const SLOWER = 5;
 const DOUBLE_CLICK_MS = 400;
 const isStatic = 'static' in document.body.dataset;
 
-/** @param {HTMLElement} figure  figure.demo */
-export function createDemo(figure) {
-  const { demo: name } = figure.dataset;
-  const parts = furnish(figure);
-  const { run, again, hold, recording, time, status } = parts;
-  /** @type {any[]} what was shown last, each with the time at which it came */
-  let messages = [];
-  /** @type {any[]} of the last performance here that came to its end */
-  let live = [];
-  /** @type {AbortController | undefined} of what runs now */
-  let end;
-  /** @type {ReturnType<typeof createPlayback> | undefined} */
-  let playback;
-  let startedMs = -Infinity;
-  const isRunning = () => end !== undefined;
+export class Demo {
+  /** The messages shown last, each with `at`, ms since the first. @type {any[]} */
+  #messages = [];
+  /** The messages of the last performance here that reached its end. @type {any[]} */
+  #performance = [];
+  /** Aborts the showing in progress. @type {AbortController | undefined} */
+  #showing;
+  /** @type {Playback | undefined} */
+  #playback;
+  #startedMs = -Infinity;
+  #name;
+  #parts;
 
-  /** Nothing runs any more. @param {string} [words]  for the wall */
-  function stop(words) {
-    end?.abort();
-    playback?.hold();
-    if (isRunning() && words) status.textContent = words;
-    end = undefined;
-    run.textContent = messages.length > 0 ? 'Run again' : 'Run';
-    offer();
+  /** @param {HTMLElement} figure  figure.demo */
+  constructor(figure) {
+    this.figure = figure;
+    this.#name = figure.dataset.demo;
+    this.#parts = furnish(figure);
+    this.#connectButtons();
+    this.#offerButtons();
+    prepareWhenSeen(figure, {
+      name: this.#name,
+      parts: this.#parts,
+      isUntouched: () => this.isUntouched(),
+    });
   }
 
-  /** The buttons that have a sense now. */
-  function offer() {
-    const isShown = messages.some(({ events }) => events);
-    again.hidden = !isShown || isRunning();
-    time.hidden = hold.hidden = !playback || !isShown;
+  isRunning() {
+    return this.#showing !== undefined;
+  }
+
+  isUntouched() {
+    return this.#startedMs === -Infinity;
+  }
+
+  toggle() {
+    const isDoubleClick = performance.now() - this.#startedMs < DOUBLE_CLICK_MS;
+    if (this.isRunning()) return isDoubleClick ? undefined : this.stop();
+    if (isStatic) this.playRecording();
+    else this.#perform();
+  }
+
+  stop() {
+    if (this.isRunning()) this.#parts.status.textContent = 'It was stopped.';
+    this.#halt();
+  }
+
+  /** Plays the recording; a performance that reached its end stays beside it. */
+  playRecording() {
+    this.#parts.beside.show(this.#performance);
+    this.#replay((signal) => recordingOf(this.#name, signal), 1);
+  }
+
+  #connectButtons() {
+    const { run, again, hold, recording, time } = this.#parts;
+    /** @type {[HTMLElement, () => void][]} */
+    const actions = [
+      [run, () => this.toggle()],
+      [again, () => this.#replayShown(SLOWER)],
+      [hold, () => this.#pauseOrPlay()],
+      [recording, () => this.playRecording()],
+    ];
+    for (const [button, act] of actions) {
+      button.addEventListener('click', letGo);
+      button.addEventListener('click', act);
+    }
+    time.addEventListener('input', () => this.#moveTo(Number(time.value)));
+    time.addEventListener('pointerup', () => time.blur()); // the keys turn slides again
+  }
+
+  #offerButtons() {
+    const { again, hold, recording, time } = this.#parts;
+    const isDrawn = hasEvents(this.#messages);
+    again.hidden = !isDrawn || this.isRunning();
+    time.hidden = hold.hidden = !this.#playback || !isDrawn;
     recording.hidden = isStatic;
-    hold.textContent = isRunning() ? 'Pause' : 'Play';
+    hold.textContent = this.isRunning() ? 'Pause' : 'Play';
   }
 
-  function start() {
-    stop();
-    playback = undefined;
-    end = new AbortController();
-    startedMs = performance.now();
-    run.textContent = 'Stop';
-    return end.signal;
+  /** @returns {AbortSignal}  of the new showing's end */
+  #start() {
+    this.#halt();
+    this.#playback = undefined;
+    this.#startedMs = performance.now();
+    return this.#run();
   }
 
-  async function showLive() {
-    const signal = start();
-    offer();
-    parts.beside.show([]);
-    messages = [];
-    const sinceMs = performance.now();
-    let origin = { timelineMs: 0, pageMs: sinceMs };
-    const nowMs = () => origin.timelineMs + performance.now() - origin.pageMs;
-    const scene = createScene(parts, { nowMs });
+  #run() {
+    this.#showing = new AbortController();
+    this.#parts.run.textContent = 'Stop';
+    return this.#showing.signal;
+  }
+
+  #halt() {
+    this.#showing?.abort();
+    this.#showing = undefined;
+    this.#playback?.hold();
+    this.#parts.run.textContent = this.#messages.length > 0 ? 'Run again' : 'Run';
+    this.#offerButtons();
+  }
+
+  async #perform() {
+    const signal = this.#start();
+    this.#offerButtons();
+    this.#parts.beside.show([]);
+    this.#messages = [];
+    const clock = createTimelineClock();
+    const scene = createScene(this.#parts, { nowMs: clock.nowMs });
+    const error = await this.#receive({ scene, clock, signal });
+    if (signal.aborted) return scene.leave(); // another showing may be drawing already
+    this.#performance = error || !hasEvents(this.#messages) ? [] : this.#messages;
+    scene.finish();
+    this.#makeSeekable(scene, { isShown: true });
+    this.#parts.time.value = this.#parts.time.max;
+    this.#halt();
+    if (error) this.#parts.run.textContent = 'Try again';
+  }
+
+  /** @returns {Promise<string | undefined>}  why the performance failed */
+  async #receive({ scene, clock, signal }) {
     let error;
     try {
-      for await (const message of performed(name, signal)) {
-        const pageMs = performance.now();
-        if (message.origin !== undefined) origin = { timelineMs: message.origin, pageMs };
-        messages.push({ at: pageMs - sinceMs, ...message });
+      for await (const message of performed(this.#name, signal)) {
+        this.#messages.push({ at: clock.take(message), ...message });
         scene.take(message);
         error = message.end?.error;
       }
+      return error;
     } catch (/** @type {any} */ fault) {
-      if (!signal.aborted) status.textContent = `It cannot be shown: ${fault.message}`;
-      error = fault.message;
-      if (!signal.aborted) figure.classList.add('in-doubt');
+      if (!signal.aborted) this.#sayFault(fault);
+      if (!signal.aborted) this.figure.classList.add('in-doubt');
+      return fault.message;
     }
-    if (signal.aborted) return scene.leave(); // and somebody else draws already
-    live = error || !messages.some(({ events }) => events) ? [] : messages;
-    scene.finish();
-    arm(scene, { isShown: true });
-    time.value = time.max;
-    stop();
-    if (error) run.textContent = 'Try again';
   }
 
-  /** @param {(signal: AbortSignal) => Promise<any[]>} source  @param {number} slower */
-  async function showKnown(source, slower) {
-    const signal = start();
+  /** @param {(signal: AbortSignal) => Promise<any[]>} source  of messages  @param {number} slower */
+  async #replay(source, slower) {
+    const signal = this.#start();
     try {
-      const found = await source(signal);
+      const messages = await source(signal);
       if (signal.aborted) return;
-      messages = found;
-      const scene = createScene(parts, { slower });
-      arm(scene, { slower });
-      playback.play();
-      offer();
-    } catch (/** @type {any} */ error) {
+      this.#messages = messages;
+      this.#makeSeekable(createScene(this.#parts, { slower }), { slower });
+      this.#playback.play();
+      this.#offerButtons();
+    } catch (/** @type {any} */ fault) {
       if (signal.aborted) return;
-      status.textContent = `It cannot be shown: ${error.message}`;
-      stop();
+      this.#sayFault(fault);
+      this.#halt();
     }
   }
 
-  /** What was shown can be moved through from now on. */
-  function arm(scene, { slower = 1, isShown = false }) {
-    playback = createPlayback(messages, {
+  #replayShown(/** @type {number} */ slower) {
+    this.#replay(async () => this.#messages, slower);
+  }
+
+  #makeSeekable(scene, { slower = 1, isShown = false }) {
+    const { time } = this.#parts;
+    this.#playback = new Playback(this.#messages, {
       scene,
       slower,
       isShown,
       onTime: (ms) => (time.value = String(Math.round(ms))),
-      onEnd: () => stop(),
+      onEnd: () => this.#halt(),
     });
-    time.max = String(Math.ceil(playback.durationMs));
+    time.max = String(Math.ceil(this.#playback.durationMs));
   }
 
-  const playRecording = () => {
-    parts.beside.show(live);
-    return showKnown((signal) => recordingOf(name, signal), 1);
-  };
-  const slower = () => showKnown(async () => messages, SLOWER);
-  const toggle = () => {
-    if (isRunning() && performance.now() - startedMs < DOUBLE_CLICK_MS) return; // the second half of a double click
-    if (isRunning()) stop('It was stopped.');
-    else if (isStatic) playRecording();
-    else showLive();
-  };
-  const goOn = () => {
-    end = new AbortController();
-    run.textContent = 'Stop';
-    playback.play();
-    offer();
-  };
-  const holdOrGoOn = () => {
-    if (isRunning()) stop();
-    else if (Number(time.value) < playback.durationMs) goOn();
-    else showKnown(async () => messages, 1);
-  };
+  #pauseOrPlay() {
+    if (this.isRunning()) return this.#halt();
+    if (Number(this.#parts.time.value) >= this.#playback.durationMs) return this.#replayShown(1);
+    this.#run();
+    this.#playback.play();
+    this.#offerButtons();
+  }
 
-  for (const one of [run, again, hold, recording]) one.addEventListener('click', letGo);
-  run.addEventListener('click', toggle);
-  again.addEventListener('click', slower);
-  recording.addEventListener('click', playRecording);
-  hold.addEventListener('click', holdOrGoOn);
-  time.addEventListener('input', () => {
-    const wanted = Number(time.value);
-    stop();
-    playback.seek(wanted);
-  });
-  time.addEventListener('pointerup', () => time.blur()); // the keys are the presenter's again
-  offer();
-  /** Until it has been started, or its recording. */
-  const isUntouched = () => startedMs === -Infinity;
-  prepareWhenSeen(figure, { name, parts, isUntouched });
+  #moveTo(/** @type {number} */ ms) {
+    this.#halt();
+    this.#playback.seek(ms);
+  }
+
+  #sayFault(/** @type {Error} */ { message }) {
+    this.#parts.status.textContent = `It cannot be shown: ${message}`;
+  }
+}
+
+const hasEvents = (/** @type {any[]} */ messages) => messages.some(({ events }) => events);
+
+/** Follows the timeline of the programs, whose origin the server sends. */
+function createTimelineClock() {
+  const sinceMs = performance.now();
+  let origin = { timelineMs: 0, pageMs: sinceMs };
   return {
-    figure,
-    stop: () => stop('It was stopped.'),
-    ...{ isRunning, isUntouched, toggle },
-    playRecording,
-    slower,
-    hold: holdOrGoOn,
+    nowMs: () => origin.timelineMs + performance.now() - origin.pageMs,
+    /** @returns {number}  ms since the clock was created */
+    take(/** @type {any} */ message) {
+      const pageMs = performance.now();
+      if (message.origin !== undefined) origin = { timelineMs: message.origin, pageMs };
+      return pageMs - sinceMs;
+    },
   };
 }
 
-/** R plays the recording of the demo on the slide that is shown. @param {() => Iterable<ReturnType<typeof createDemo>>} demos */
+/** R plays the recording of the demo on the current slide. @param {() => Iterable<Demo>} demos */
 export function listenForRecording(demos) {
   document.addEventListener('keydown', (event) => {
     const isOther = event.ctrlKey || event.metaKey || event.altKey || isTaken(event);
@@ -175,7 +224,7 @@ export function listenForRecording(demos) {
   });
 }
 
-/** When its slide comes near: the lanes of the recording stand there, empty; and what stands in its way here is told. */
+/** Once its slide comes near, draws the recording's empty lanes, and warns of what keeps the demo from running here. */
 function prepareWhenSeen(figure, { name, parts, isUntouched }) {
   const { drawing, xray } = parts;
   const observer = new IntersectionObserver(async ([{ isIntersecting }]) => {
@@ -186,16 +235,8 @@ function prepareWhenSeen(figure, { name, parts, isUntouched }) {
     if (!isUntouched()) return;
     if (obstacle) warn(parts, obstacle);
     xray.expect(known);
-    drawing.hidden = !known.some(({ events }) => events);
+    drawing.hidden = !hasEvents(known);
     if (!drawing.hidden) xray.draw();
   });
   observer.observe(figure);
-}
-
-/** Why the demo cannot be performed here, if so. @returns {Promise<string | undefined>} */
-async function obstacleTo(name) {
-  const response = await fetch('/preflight').catch(() => undefined);
-  if (!response?.ok) return undefined;
-  const { obstacles, unprepared } = await response.json();
-  return obstacles[name] ?? unprepared[name];
 }

@@ -1,13 +1,12 @@
-/** The demo on the wall, as it is drawn now, in the small copy of its slide that the speaker has. */
+/** Copies the current drawing of a demo from the wall to the speaker's small copy of the slide. */
 import { all, make } from '../../web/client/elements.js';
 
-const SELDOM_MS = 500; // to copy a drawing takes time from what is measured
+const SELDOM_MS = 500; // copying takes CPU from the measured server
 
 /**
  * On the wall.
  * @param {(picture: { id: string, html: string }) => void} send
- * @returns {{ look: (slide: Element) => void, forget: () => void }}  look: as often as one likes, it is sent when it has
- *   changed; forget: there is a window that has none yet
+ * @returns {{ look: (slide: Element) => void, forget: () => void }}  look: sends a changed drawing; forget: for a new window
  */
 export function createMirror(send) {
   let [sent, nextMs] = ['', 0];
@@ -26,11 +25,7 @@ export function createMirror(send) {
   };
 }
 
-/**
- * In the speaker's window.
- * @param {Element} view  the small copy of the slide
- * @param {string} html
- */
+/** In the speaker's window. @param {Element} view  the small copy of the slide @param {string} html  of the drawing */
 export function showStill(view, html) {
   const figure = view.querySelector('figure.demo');
   if (!figure) return;
@@ -38,7 +33,7 @@ export function showStill(view, html) {
   for (const one of all('[data-style]', view)) one.style.cssText = one.dataset.style ?? '';
 }
 
-/** A style that stands in HTML is refused by the page's policy; a script may set it. */
+/** The page's policy refuses a style in HTML, but not from a script. */
 function htmlOf(/** @type {HTMLElement} */ copy) {
   for (const one of all('[style]', copy)) {
     one.dataset.style = one.style.cssText;
@@ -47,16 +42,16 @@ function htmlOf(/** @type {HTMLElement} */ copy) {
   return copy.outerHTML;
 }
 
-/** A copy in which nothing can be pressed. @param {Element} figure  @returns {HTMLElement} */
+/** A copy without buttons. @param {Element} figure  @returns {HTMLElement} */
 export function still(figure) {
   const copy = /** @type {HTMLElement} */ (figure.cloneNode(true));
-  for (const one of all('.transport :not(.badge), .point', copy)) one.remove(); // the speaker has these buttons below the notes
+  for (const one of all('.transport :not(.badge), .point', copy)) one.remove();
   for (const button of all('button', copy)) {
     const { textContent, hidden } = button;
     button.replaceWith(make('span', { className: 'pressed-there', textContent, hidden }));
   }
   for (const one of all('[id]:not(defs [id]), [tabindex]', copy))
-    // a drawing needs its patterns
+    // a drawing refers to its defs
     for (const name of ['id', 'tabindex']) one.removeAttribute(name);
   return copy;
 }

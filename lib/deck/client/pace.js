@@ -1,26 +1,20 @@
-/** How a talk stands against its plan. */
-
 /**
- * @typedef {object} Planned  a slide of a plan, or a break (which has no id)
- * @property {string} kind
- * @property {string} title
- * @property {string} [id]
- * @property {number} fromMinute
- * @property {number} minutes
+ * The pace of a talk against its plan.
+ *
+ * @typedef {{ kind: string, title: string, id?: string, fromMinute: number, minutes: number }} Planned  a break has no id
  *
  * @typedef {object} Pace
- * @property {number} early  minutes before its time begins
- * @property {number} late  minutes after it has ended
- * @property {Planned} [pause]  the break that it would be time for
- * @property {number} finish  the minute at which the day ends if all that is left takes its planned time
- * @property {Planned} [next]  the break after this slide, whenever that is
+ * @property {number} early  minutes until the slide's time begins
+ * @property {number} late  minutes since it ended
+ * @property {Planned} [pause]  the break that is due now
+ * @property {number} finish  the minute at which the day will end if the rest takes its planned time
+ * @property {Planned} [next]  the next break
  */
 
 /**
- * A slide has a stretch of time: you are behind only after its end, ahead only before its beginning. A break that follows
- * belongs to it.
+ * The pace at a slide: late only after its planned end (and that of a break after it), early only before its beginning.
  * @param {Planned[]} plan
- * @param {{ id: string, minute: number }} now  id: of a slide of the plan; minute: since the beginning
+ * @param {{ id: string, minute: number }} now  id: of a slide; minute: since the day began
  * @returns {Pace}
  */
 export function paceOf(plan, { id, minute }) {
@@ -36,22 +30,17 @@ export function paceOf(plan, { id, minute }) {
 
 const endOf = (/** @type {Planned} */ { fromMinute, minutes }) => fromMinute + minutes;
 
-/** Where a slide is in the plan; one that it no longer has, since an author is writing, counts as its first. */
+/** A slide that an author has just removed counts as the first. */
 const indexOf = (/** @type {Planned[]} */ plan, /** @type {string} */ id) =>
   Math.max(
     0,
     plan.findIndex((one) => one.id === id),
   );
 
-/**
- * The minute at which a slide's time begins: where you stand when you say "I'm on time here".
- * @param {Planned[]} plan
- * @param {string} id  of a slide of the plan
- * @returns {number}
- */
+/** The minute at which a slide's time begins. @param {Planned[]} plan @param {string} id  of the slide @returns {number} */
 export const minuteOf = (plan, id) => plan[indexOf(plan, id)].fromMinute;
 
-/** "1:05:09", or "5:09" below an hour; below zero with a minus. @param {number} ms */
+/** "1:05:09", "5:09", "-0:30". @param {number} ms */
 export function stopwatch(ms) {
   const seconds = Math.floor(Math.abs(ms) / 1_000);
   const two = (/** @type {number} */ number) => String(number % 60).padStart(2, '0');

@@ -1,8 +1,8 @@
-/** Where the messages of a demo come from: from the server while it performs, or from what is known of it. */
+/** The messages of a demo: live from the server, or from a recording, with a player for those. */
 const token = document.querySelector('meta[name=token]')?.getAttribute('content') ?? '';
 const TICK_MS = 33;
 
-/** Live: the server performs for as long as this request is open. */
+/** The messages of a live demo: the server performs it until the signal aborts this request. */
 export async function* performed(name, signal) {
   const response = await fetch(`/demos/${name}`, {
     method: 'POST',
@@ -21,7 +21,7 @@ export async function* performed(name, signal) {
   }
 }
 
-/** What was recorded of a demo. @returns {Promise<any[]>}  each with `at`, milliseconds from the first */
+/** @returns {Promise<any[]>}  the recorded messages, each with `at`, ms since the first */
 export async function recordingOf(name, signal) {
   const response = await fetch(`recordings/${name}.json`, { signal });
   if (!response.ok) throw new Error('It was not recorded.');
@@ -29,64 +29,70 @@ export async function recordingOf(name, signal) {
 }
 
 /**
- * Plays messages that are known, with a time that can be held and moved. What falls due while the page is busy is taken in at
- * once: frames are left out, never time.
- * @param {any[]} messages  each with `at`, milliseconds from the first
- * @param {object} stage
- * @param {{ begin(): void, take(message: any): void, draw(ms: number): void, finish(): void }} stage.scene
- * @param {number} [stage.slower]
- * @param {boolean} [stage.isShown]  the scene has taken all of them already
- * @param {(atMs: number) => void} stage.onTime  told where it is
- * @param {() => void} stage.onEnd
+ * Plays known messages in their own time, which can be paused and moved. Messages that fall due while the page is busy are
+ * taken at once: the page skips frames, never time.
  */
-export function createPlayback(messages, { scene, slower = 1, isShown = false, onTime, onEnd }) {
-  const durationMs = messages.at(-1)?.at ?? 0;
-  let atMs = isShown ? durationMs : 0;
-  let taken = isShown ? messages.length : 0;
-  let timer;
-  let zero = { at: 0, origin: 0 }; // of the page's time and of the timeline
+export class Playback {
+  #messages;
+  #stage;
+  #atMs = 0;
+  #takenCount = 0;
+  #timer;
+  /** One moment, on the playback's clock and on the timeline's. */
+  #origin = { at: 0, timelineMs: 0 };
 
-  function takeUntil(untilMs) {
-    while (taken < messages.length && messages[taken].at <= untilMs) {
-      const message = messages[taken];
-      if (message.origin !== undefined) zero = { at: message.at, origin: message.origin };
-      scene.take(message);
-      taken += 1;
+  /**
+   * @param {any[]} messages  each with `at`, ms since the first
+   * @param {{ scene: ReturnType<typeof import('./scene.js').createScene>, slower?: number, isShown?: boolean,
+   *   onTime: (atMs: number) => void, onEnd: () => void }} stage  isShown: the scene has taken all messages already
+   */
+  constructor(messages, { slower = 1, isShown = false, ...stage }) {
+    this.#messages = messages;
+    this.#stage = { slower, ...stage };
+    this.durationMs = messages.at(-1)?.at ?? 0;
+    if (!isShown) return;
+    this.#atMs = this.durationMs;
+    this.#takenCount = messages.length;
+  }
+
+  play(sinceMs = performance.now(), fromMs = this.#atMs) {
+    const playedMs = (performance.now() - sinceMs) / this.#stage.slower;
+    this.#takeUntil(Math.min(this.durationMs, fromMs + playedMs));
+    this.#show();
+    if (this.#atMs >= this.durationMs) return this.#stage.onEnd();
+    this.#timer = setTimeout(() => this.play(sinceMs, fromMs), TICK_MS);
+  }
+
+  hold() {
+    clearTimeout(this.#timer);
+  }
+
+  /** Shows another moment, and stays there. @param {number} ms */
+  seek(ms) {
+    this.hold();
+    if (ms < this.#atMs) {
+      this.#stage.scene.begin();
+      this.#takenCount = 0;
     }
-    atMs = untilMs;
+    this.#takeUntil(Math.min(this.durationMs, Math.max(0, ms)));
+    this.#show();
   }
 
-  function show() {
-    onTime(atMs);
-    if (atMs >= durationMs) scene.finish();
-    else scene.draw(zero.origin + atMs - zero.at);
+  #takeUntil(/** @type {number} */ untilMs) {
+    while (this.#messages[this.#takenCount]?.at <= untilMs) {
+      const message = this.#messages[this.#takenCount];
+      const { at, origin } = message;
+      if (origin !== undefined) this.#origin = { at, timelineMs: origin };
+      this.#stage.scene.take(message);
+      this.#takenCount += 1;
+    }
+    this.#atMs = untilMs;
   }
 
-  function play(since = performance.now(), from = atMs) {
-    takeUntil(Math.min(durationMs, from + (performance.now() - since) / slower));
-    show();
-    if (atMs < durationMs) timer = setTimeout(() => play(since, from), TICK_MS);
-    else onEnd();
+  #show() {
+    const { scene, onTime } = this.#stage;
+    onTime(this.#atMs);
+    if (this.#atMs >= this.durationMs) scene.finish();
+    else scene.draw(this.#origin.timelineMs + this.#atMs - this.#origin.at);
   }
-
-  function hold() {
-    clearTimeout(timer);
-    timer = undefined;
-  }
-
-  return {
-    durationMs,
-    play: () => play(),
-    hold,
-    /** Shows another moment, and stays there. @param {number} ms */
-    seek(ms) {
-      hold();
-      if (ms < atMs) {
-        scene.begin();
-        taken = 0;
-      }
-      takeUntil(Math.min(durationMs, Math.max(0, ms)));
-      show();
-    },
-  };
 }

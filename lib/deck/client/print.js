@@ -1,4 +1,4 @@
-/** On paper: every step is shown, and every demo as it was recorded, if the page has its recording. Done before the page counts as loaded. */
+/** Before the load event, shows every step for printing, and the end of every recording that the page has. */
 import { all } from '../../web/client/elements.js';
 import { createScene, furnish } from './scene.js';
 

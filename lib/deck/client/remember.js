@@ -1,11 +1,7 @@
-/** What this window still knows when it is loaded again. */
-
 /**
- * @template {object} Value
- * @param {Storage} storage
- * @param {string} name
- * @param {Value} first  what is known at first
- * @returns {{ value: Value, save: () => void }}  change the value in place, then save it
+ * A value that survives a reload: change it in place, then save it.
+ * @template {object} Value  @param {Storage} storage  @param {string} name  @param {Value} first
+ * @returns {{ value: Value, save: () => void }}
  */
 export function remember(storage, name, first) {
   const value = { ...first, ...read(storage, name) };
@@ -16,6 +12,6 @@ function read(storage, name) {
   try {
     return JSON.parse(storage.getItem(name)) ?? {};
   } catch {
-    return {}; // not written by us
+    return {}; // another program's value
   }
 }

@@ -1,4 +1,4 @@
-/** What a demo draws on, and one showing of it: the X-ray, the numbers, what is said. */
+/** The stage of a demo on its slide, and a showing on it: the X-ray, the numbers, the sentence. */
 import { showVote } from './ballot.js';
 import { createBeside } from './beside-recording.js';
 import { chartOf, measurementOf, put, tableOf } from '../../web/client/charts.js';
@@ -6,13 +6,13 @@ import { make } from '../../web/client/elements.js';
 import { createXray } from '../../web/client/xray.js';
 
 const LEAST_HEIGHT = 160;
-const FRAME_MS = 66; // live: the drawing must not take the cores that are being measured
-const SHARE = 4; // a frame takes a quarter of the time, at the most
+const FRAME_MS = 66; // drawing must not take the cores that the demo measures
+const SHARE = 4; // drawing takes at most a quarter of the time
 
 const button = (className, textContent, title) =>
   make('button', { type: 'button', className, textContent, title, hidden: true });
 
-/** Puts into the figure what a demo draws on. @param {HTMLElement} figure */
+/** Adds the buttons and the drawing to a demo's figure. @param {HTMLElement} figure */
 export function furnish(figure) {
   const status = /** @type {HTMLElement} */ (figure.querySelector('.status'));
   const stage = /** @type {HTMLElement} */ (figure.querySelector('.stage'));
@@ -47,7 +47,7 @@ export function furnish(figure) {
 
 /** @typedef {ReturnType<typeof furnish>} Parts */
 
-/** Buttons come, and words wrap, below a drawing that stands: it is drawn again to the height that is left. */
+/** Draws again whenever buttons or longer words below change the height that is left. */
 function fitted(
   /** @type {HTMLElement} */ drawing,
   /** @type {ReturnType<typeof createXray>} */ xray,
@@ -62,7 +62,6 @@ function fitted(
   return { ...xray, draw };
 }
 
-/** Beside the pointer: what lies under it. The stage may be scaled. */
 function showPoint(point, stage, words, { clientX, clientY }) {
   point.hidden = words === '';
   if (words === '') return;
@@ -77,71 +76,76 @@ function showPoint(point, stage, words, { clientX, clientY }) {
 /**
  * One showing, from the first message to the last.
  * @param {Parts} parts
- * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it nothing is drawn before finish()
+ * @param {{ nowMs?: () => number, slower?: number }} [clock]  nowMs: on the timeline; without it, only draw() and finish() draw
  */
 export function createScene(parts, { nowMs, slower = 1 } = {}) {
-  const { figure, status, badge, drawing, numbers, details, table, xray } = parts;
-  let timer;
-  let isOver = false;
+  const { xray } = parts;
+  const begin = () => clear(parts, slower);
   begin();
+  const leave = nowMs ? drawRepeatedly(parts, nowMs) : () => {};
+  return {
+    begin,
+    take: (/** @type {any} */ message) => showMessage(parts, message, slower),
+    draw: (/** @type {number} */ ms) => xray.draw(ms),
+    /** Stops the frames; the drawing stays. */
+    leave,
+    finish() {
+      leave();
+      showWhole(parts);
+    },
+  };
+}
 
-  function begin() {
-    xray.forget();
-    numbers.replaceChildren();
-    figure.classList.remove('in-doubt');
-    details.hidden = true;
-    badge.classList.remove('warns');
-    delete figure.dataset.was;
-    figure.dataset.seen = ''; // before that the question is what the slide shows
-    showVote(figure);
-    badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
-  }
+function clear(/** @type {Parts} */ { figure, xray, numbers, details, badge }, slower) {
+  xray.forget();
+  numbers.replaceChildren();
+  figure.classList.remove('in-doubt');
+  details.hidden = true;
+  badge.classList.remove('warns');
+  delete figure.dataset.was;
+  figure.dataset.seen = ''; // until then the slide shows the demo's question
+  showVote(figure);
+  badge.textContent = slower === 1 ? 'true time' : `${slower} times slower than it was`;
+}
 
-  function frame() {
-    if (isOver) return;
+/** @returns {() => void}  stops it */
+function drawRepeatedly(/** @type {Parts} */ { drawing, xray }, /** @type {() => number} */ nowMs) {
+  let timer;
+  const frame = () => {
     const sinceMs = performance.now();
     if (!drawing.hidden) xray.draw(nowMs());
     const tookMs = performance.now() - sinceMs;
-    timer = setTimeout(frame, Math.max(FRAME_MS, SHARE * tookMs)); // frames are left out, never time
-  }
-  if (nowMs) frame();
-
-  const scene = {
-    begin,
-    take(message) {
-      xray.take(message);
-      if (message.events) drawing.hidden = false;
-      if (message.recorded) badge.textContent = recordedWords(message.recorded, slower);
-      if (message.say) status.textContent = message.say;
-      if (message.measurement)
-        put(numbers, message.measurement.name, measurementOf(message.measurement));
-      if (message.chart && message.chart.t === undefined)
-        put(numbers, message.chart.name, chartOf(message.chart));
-      if (message.doubt) warn(parts, message.doubt);
-      if (message.end?.error) status.textContent = message.end.error;
-      if (message.end?.error) figure.classList.add('in-doubt');
-      if (message.end && !message.end.error) figure.dataset.was = '';
-    },
-    /** Draws the moment. */
-    draw: (/** @type {number} */ ms) => xray.draw(ms),
-    /** No more frames; what is drawn stays. */
-    leave() {
-      isOver = true;
-      clearTimeout(timer);
-    },
-    finish() {
-      scene.leave();
-      showVote(figure);
-      if (drawing.hidden) return;
-      xray.draw();
-      table.replaceChildren(...tableOf(xray.rows()));
-      details.hidden = xray.rows().length === 0;
-    },
+    timer = setTimeout(frame, Math.max(FRAME_MS, SHARE * tookMs));
   };
-  return scene;
+  frame();
+  return () => clearTimeout(timer);
 }
 
-/** What was shown may be wrong, or cannot be shown: the recording is offered. @param {Parts} parts @param {string} words */
+function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slower) {
+  const { figure, status, badge, drawing, numbers, xray } = parts;
+  const { events, recorded, say, measurement, chart, doubt, end } = message;
+  xray.take(message);
+  if (events) drawing.hidden = false;
+  if (recorded) badge.textContent = recordedWords(recorded, slower);
+  if (say) status.textContent = say;
+  if (measurement) put(numbers, measurement.name, measurementOf(measurement));
+  if (chart && chart.t === undefined) put(numbers, chart.name, chartOf(chart));
+  if (doubt) warn(parts, doubt);
+  if (end?.error) {
+    status.textContent = end.error;
+    figure.classList.add('in-doubt');
+  } else if (end) figure.dataset.was = '';
+}
+
+function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details }) {
+  showVote(figure);
+  if (drawing.hidden) return;
+  xray.draw();
+  table.replaceChildren(...tableOf(xray.rows()));
+  details.hidden = xray.rows().length === 0;
+}
+
+/** Marks a demo that may mislead or cannot run: its style offers the recording. @param {Parts} parts @param {string} words */
 export function warn({ figure, badge }, words) {
   badge.textContent = words;
   badge.classList.add('warns');

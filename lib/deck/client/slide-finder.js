@@ -1,4 +1,4 @@
-/** Where is the slide that somebody asks for? By its number, or by words of its title, its lesson or its text. */
+/** Finds slides by number, or by words of their title, their chapter or their text. */
 import { make } from '../../web/client/elements.js';
 
 const MOST = 9;
@@ -10,9 +10,9 @@ export function createFinder({ slides, goTo }) {
   const list = dialog.querySelector('ol');
   dialog.addEventListener('close', () =>
     /** @type {HTMLElement} */ (document.activeElement).blur(),
-  ); // else Space opens it again
+  ); // so that Space doesn't open it again
   field.addEventListener('input', search);
-  field.addEventListener('keydown', ({ key }) => key === 'Escape' && dialog.close()); // else it empties the field first
+  field.addEventListener('keydown', ({ key }) => key === 'Escape' && dialog.close()); // the browser would only empty the field
   dialog.querySelector('form').addEventListener('submit', (event) => {
     event.preventDefault();
     list.querySelector('button')?.click();
@@ -44,7 +44,7 @@ export function createFinder({ slides, goTo }) {
   };
 }
 
-/** Those in whose title the words stand come first. @param {HTMLElement[]} slides  @param {string} text */
+/** Slides with the words in their title come first. @param {HTMLElement[]} slides  @param {string} text */
 function findSlides(slides, text) {
   const words = text.trim().toLowerCase().split(/\s+/);
   const all = slides.map((slide, index) => ({ slide, number: index + 1 }));

@@ -1,26 +1,19 @@
-/** The speaker's notes: as large as was chosen and as fits, with what is said at this step marked. */
+/** The speaker's notes, in the chosen size or as much smaller as they need to fit, with the sentence of this step marked. */
 import { all } from '../../web/client/elements.js';
 import { remember } from './remember.js';
 
-const PX = { first: 21, least: 13, most: 41, by: 2, fits: 13 }; // fits: so small they become by themselves
+const PX = { first: 21, least: 13, most: 41, by: 2 };
 
-/** @param {HTMLElement} talk  where they stand */
+/** @param {HTMLElement} talk  the notes' place */
 export function createNotes(talk) {
   const { value: look, save } = remember(localStorage, 'forkshop-notes', { px: PX.first });
-
-  /** As large as was chosen, and smaller where their end would have to be scrolled for. */
-  function fit() {
-    let px = Number(look.px) || PX.first;
-    do talk.style.fontSize = `${px}px`;
-    while (talk.scrollHeight > talk.clientHeight + 1 && (px -= 1) >= PX.fits);
-  }
-
-  function resize(/** @type {number} */ by) {
-    look.px = Math.min(PX.most, Math.max(PX.least, (Number(look.px) || PX.first) + by));
+  const chosenPx = () => Number(look.px) || PX.first;
+  const fit = () => fitInto(talk, chosenPx());
+  const resize = (/** @type {number} */ by) => {
+    look.px = Math.min(PX.most, Math.max(PX.least, chosenPx() + by));
     save();
     fit();
-  }
-
+  };
   new ResizeObserver(fit).observe(talk);
   fit();
   return {
@@ -32,20 +25,28 @@ export function createNotes(talk) {
       if (talk.dataset.of !== notes) {
         talk.dataset.of = notes;
         talk.innerHTML = notes;
-        talk.scrollTop = 0; // they begin at their top
+        talk.scrollTop = 0;
         fit();
       }
-      mark(step);
+      mark(talk, step);
     },
   };
+}
 
-  /** Where the notes have to be scrolled, what is said now is in sight. */
-  function mark(/** @type {number} */ step) {
-    for (const said of all('.step', talk)) {
-      const isHere = Number(said.dataset.step) === step;
-      said.classList.toggle('here', isHere);
-      if (isHere && talk.scrollHeight > talk.clientHeight + 1)
-        said.scrollIntoView({ block: 'nearest' });
-    }
+const mustScroll = (/** @type {HTMLElement} */ talk) => talk.scrollHeight > talk.clientHeight + 1;
+
+/** Sets the notes in the largest size, up to the wanted one, in which they need no scrolling. */
+function fitInto(/** @type {HTMLElement} */ talk, /** @type {number} */ wantedPx) {
+  let px = wantedPx;
+  do talk.style.fontSize = `${px}px`;
+  while (mustScroll(talk) && (px -= 1) >= PX.least);
+}
+
+/** Marks the sentence of a step, and scrolls to it if the notes don't fit. */
+function mark(/** @type {HTMLElement} */ talk, /** @type {number} */ step) {
+  for (const said of all('.step', talk)) {
+    const isHere = Number(said.dataset.step) === step;
+    said.classList.toggle('here', isHere);
+    if (isHere && mustScroll(talk)) said.scrollIntoView({ block: 'nearest' });
   }
 }

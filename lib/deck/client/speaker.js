@@ -1,23 +1,23 @@
 /**
- * The speaker's window: what is on the wall and what comes next, the notes, the clock and the plan, the buttons of the demo
- * that is shown, a countdown and the hands of the class. wall-line.js says how the two windows talk.
+ * The speaker's window: the slide on the wall and the next, the notes, the clock, the buttons of the current demo, the countdown
+ * and the votes. It talks to the wall as wall-line.js describes.
  */
-import { connectBoard } from './class-line.js';
+import { connectBoard } from './board-line.js';
 import { createFinder } from './slide-finder.js';
 import { all, isTaken, letGo, make } from '../../web/client/elements.js';
-import { createClassroom } from './speaker-class.js';
-import { createClock } from './speaker-clock.js';
+import { ClassDesk } from './class-desk.js';
+import { SpeakerClock } from './speaker-clock.js';
 import { showStill, still } from './mirror.js';
 import { createNotes } from './speaker-notes.js';
-import { createPreflight } from './speaker-preflight.js';
+import { createPreflight } from './preflight.js';
 import { showSteps } from './steps.js';
 import { voteOn } from './vote.js';
 import { WALL_LOCK } from './wall-line.js';
 
 const FORWARD = ['ArrowRight', 'PageDown', ' '];
 const BACK = ['ArrowLeft', 'PageUp'];
-/** Keys of the wall's that it is not told of: they open a window or a field there, or ask for the whole screen. */
-const OWN = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
+/** Keys that are not passed to the wall, where they would open a window or a field, or ask for the whole screen. */
+const KEPT = /^([fgs?]|Tab|Enter|F\d+|Arrow(Up|Down))$/i;
 const TICK_MS = 500;
 const SLIDE_PX = 1280;
 const place = (id) => document.getElementById(id);
@@ -27,13 +27,12 @@ const isStatic = 'static' in document.body.dataset;
 const { plan } = document.body.dataset;
 const day = JSON.parse(place('day').textContent);
 let slides = all('#slides > section');
-/** Of the demo that was shown last, as it was drawn. */
 let picture = { id: '', html: '' };
 let now = { plan, id: slides[0].id, step: 0, steps: 0, demo: null, isBlack: false };
 
-const classroom = createClassroom({ breakMinutes: () => clock.breakMinutes(), onChange: wish });
-const clock = createClock({ day, plan, first: slides[0].id });
-const board = connectBoard({ isStatic, onTold: classroom.tell });
+const classDesk = new ClassDesk({ breakMinutes: () => clock.breakMinutes(), onChange: addToWall });
+const clock = new SpeakerClock({ day, plan, first: slides[0].id });
+const board = connectBoard({ isStatic, onCounts: (counts) => classDesk.takeCounts(counts) });
 const notes = createNotes(place('talk'));
 const preflight = createPreflight(place('talk'), { isStatic });
 const finder = createFinder({ slides: () => slides, goTo: (id) => tell({ goTo: id }) });
@@ -58,7 +57,7 @@ new ResizeObserver(scaleViews).observe(place('now'));
 scaleViews();
 clock.begin();
 tell({ hello: true });
-setInterval(() => (clock.tick(), classroom.tick()), TICK_MS);
+setInterval(() => (clock.tick(), classDesk.tick()), TICK_MS);
 if (!isStatic) followChanges();
 
 function press(name, act) {
@@ -70,37 +69,37 @@ const keyOf = (key, keyCode) => ({ key, keyCode, shiftKey: false });
 function onKey(/** @type {KeyboardEvent} */ event) {
   const { key, keyCode, shiftKey, ctrlKey, altKey, metaKey } = event;
   if (isTaken(event) || ctrlKey || altKey || metaKey) return;
-  if (place('finder').hasAttribute('open') && key === 'Escape') return; // closes it
+  if (place('finder').hasAttribute('open') && key === 'Escape') return; // the dialog closes
   const isBack = BACK.includes(key) || (key === ' ' && shiftKey);
   const isSteering = isBack || FORWARD.includes(key);
-  if (!isSteering && key !== 'g' && OWN.test(key)) return;
+  if (!isSteering && key !== 'g' && KEPT.test(key)) return;
   event.preventDefault(); // else it scrolls
   if (isSteering) tell({ go: isBack ? 'back' : 'forward' });
   else if (key === 'g') finder.open();
   else tell({ key: { key, keyCode, shiftKey } });
 }
 
-/** What the wall has to show; told again whenever it may have forgotten. */
-function wish() {
-  tell({ wish: classroom.wish() });
+/** Sent again to each new wall, which knows none. */
+function addToWall() {
+  tell({ additions: classDesk.additions() });
 }
 
 function hear(told) {
   if (told.plan !== plan && !isStatic) return tell({ plan }); // the plan is chosen here
   const isNew = !place('alone').hidden;
   const isOther = told.id !== now.id || told.step !== now.step;
-  if (isOther && !isNew) classroom.goOn();
+  if (isOther && !isNew) classDesk.goOn();
   now = told;
   place('alone').hidden = true;
   show();
   if (!isNew) return;
-  wish();
+  addToWall();
   navigator.locks?.request(WALL_LOCK, wallHasGone);
 }
 
 function wallHasGone() {
   place('alone').hidden = false;
-  tell({ hello: true }); // one may have come meanwhile
+  tell({ hello: true }); // another wall may be open
 }
 
 function show() {
@@ -122,7 +121,7 @@ function show() {
   notes.show(slide.querySelector('.notes').innerHTML, step);
   preflight.tell(slide, index === 0).then(notes.fit);
   showDemo();
-  classroom.show(slide);
+  classDesk.show(slide);
   openVote(slide);
   clock.show(slide.id, Number(slide.dataset.minutes));
 }
@@ -139,21 +138,19 @@ function showPicture() {
   if (picture.id === now.id) showStill(place('now'), picture.html);
 }
 
-/** A small copy with nothing that could be pressed. */
 function viewOf(slide, step) {
   const view = still(slide.querySelector('.slide'));
   showSteps(view, step);
   return view;
 }
 
-/** As long as a slide asks the room, learners can vote on their own pages; not after the answer. */
+/** Learners can vote on their own pages while the slide asks and its demo has not run. */
 function openVote(slide) {
   const vote = voteOn(place('now'), slide.id);
   const isOpen = vote && vote.kind !== 'answer' && !now.demo?.hasRun;
   board.open(isOpen ? vote : null, slide.querySelector('h1').textContent);
 }
 
-/** The buttons of the demo on the wall, and what it says. */
 function showDemo() {
   const { demo } = now;
   place('demo').hidden = !demo;
@@ -176,7 +173,6 @@ function scaleViews() {
     view.style.setProperty('--scale', String(view.clientWidth / SLIDE_PX));
 }
 
-/** What an author saves is shown here, too. */
 function followChanges() {
   const changes = new EventSource('/changes');
   changes.addEventListener('message', async () => {

@@ -1,24 +1,19 @@
-/** What the room is asked on a slide: the rows of a vote's diagram, or what a change may break. */
+/** The vote of a slide: the rows of a diagram, or the promises that a change may break. */
 import { ballotOf, boxesOf, drawHands } from './ballot.js';
 import { all, make } from '../../web/client/elements.js';
 
 /**
- * @typedef {object} Vote
- * @property {string} name  the same on the slide with the answers
- * @property {'vote' | 'answer' | 'spot'} kind
- * @property {{ asks: string, options: string[], isShown: boolean }[]} questions  isShown: it has had its step
+ * @typedef {{ asks: string, options: string[], isShown: boolean }} Question  isShown: after its step
+ * @typedef {{ name: string, kind: 'vote' | 'answer' | 'spot', questions: Question[] }} Vote  name: shared with its answer's slide
+ * @typedef {Record<string, (number | null)[]>} Counts  by the name of a vote: for each box, null if not counted
  */
 
 const LETTERS = 'ABCDEFGH'; // as the slide's cards have them
 
-/** The lesson of a slide. @param {string} id */
+/** The key of a slide's chapter. @param {string} id */
 export const chapterOf = (id) => id.replace(/-\d+$/, '');
 
-/**
- * @param {ParentNode} slide  as it is on the wall
- * @param {string} id  of it
- * @returns {Vote | null}  null where the room is asked nothing
- */
+/** @param {ParentNode} slide  in its present step  @param {string} id  of it  @returns {Vote | null} */
 export function voteOn(slide, id) {
   const svg = ballotOf(slide);
   if (svg) {
@@ -33,7 +28,7 @@ export function voteOn(slide, id) {
   return { name: id, kind: 'spot', questions: [{ asks, options, isShown: true }] };
 }
 
-/** What stands left of the boxes of a row asks its question. */
+/** A row's question is the text to the left of its boxes. */
 function questionsIn(/** @type {SVGSVGElement} */ svg) {
   const boxes = boxesOf(svg);
   const texts = all('text', svg).map((element) => {
@@ -54,12 +49,7 @@ function questionsIn(/** @type {SVGSVGElement} */ svg) {
 const textOf = (/** @type {Node | null} */ node) =>
   node?.textContent?.replace(/\s+/g, ' ').trim() ?? '';
 
-/**
- * What was typed for a box counts for it; where nothing was, what learners have tapped does.
- * @param {Record<string, (number | null)[]>} typed  by the name of a vote, for each box
- * @param {Record<string, (number | null)[]>} [tapped]
- * @returns {Record<string, (number | null)[]>}  null: not counted
- */
+/** The speaker's typed count replaces the learners' taps. @param {Counts} typed  @param {Counts} [tapped]  @returns {Counts} */
 export function countsOf(typed, tapped = {}) {
   const names = [...new Set([...Object.keys(typed), ...Object.keys(tapped)])];
   const each = names.map((name) => {
@@ -70,11 +60,7 @@ export function countsOf(typed, tapped = {}) {
   return Object.fromEntries(each);
 }
 
-/**
- * Writes the counts on the slide.
- * @param {ParentNode} slide
- * @param {(number | null)[]} counts
- */
+/** @param {ParentNode} slide  @param {(number | null)[]} counts  for each box */
 export function drawCounts(slide, counts) {
   const svg = ballotOf(slide);
   if (svg) drawHands(svg, counts);

@@ -17,7 +17,7 @@ export function createActivity(place) {
   let last;
   return {
     /** @param {any} activity  null before the first one */
-    tell(activity) {
+    update(activity) {
       last = activity;
       const isRunning = Boolean(activity && !activity.isOver);
       const text = isRunning ? KINDS[activity.kind] : '';
@@ -26,8 +26,7 @@ export function createActivity(place) {
       for (const hear of waiting) hear(activity);
     },
     /**
-     * @param {string} path
-     * @param {(activity: any) => void} hear  gets its every change; the last time `isOver` is true
+     * @param {string} path @param {(activity: any) => void} hear  gets its every change; the last time `isOver` is true
      * @returns {Promise<string | undefined>}  why it didn't start
      */
     async start(path, hear) {

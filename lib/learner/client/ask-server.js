@@ -11,8 +11,7 @@ export function takeToken(token) {
 
 /**
  * Has something done.
- * @param {string} path
- * @returns {Promise<{ value?: any, fault?: string }>}  fault: in words, why it failed
+ * @param {string} path @returns {Promise<{ value?: any, fault?: string }>}  fault: in words, why it failed
  */
 export const ask = (path) =>
   answerOf(

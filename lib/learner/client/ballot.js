@@ -4,13 +4,13 @@ import { all, make } from '../../web/client/elements.js';
 
 /** @param {HTMLElement | null} place  null if no board was joined */
 export function createBallot(place) {
-  if (!place) return { tell() {} };
+  if (!place) return { update() {} };
   const status = make('p', {});
   status.setAttribute('role', 'status');
   let shown = '';
   return {
     /** @param {any} vote  the open one, or null */
-    tell(vote) {
+    update(vote) {
       const text = JSON.stringify(vote);
       if (text === shown) return;
       shown = text;

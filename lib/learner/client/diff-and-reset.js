@@ -54,8 +54,7 @@ const linesOf = (/** @type {string} */ patch) =>
 
 /**
  * A unified diff; each line keeps its sign, so the meaning doesn't depend on the colour.
- * @param {string[]} lines
- * @param {string} caption
+ * @param {string[]} lines @param {string} caption
  */
 export function diffOf(lines, caption) {
   const figure = make('figure', { className: 'diff' });

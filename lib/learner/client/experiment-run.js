@@ -8,8 +8,7 @@ let count = 0;
 
 /**
  * @param {{ name: string, question: string, obstacle?: any }} experiment  obstacle: why it can't run on this machine
- * @param {{ key: string, activity: import('./activity.js').Activity, title: HTMLElement }} page
- * @returns {HTMLElement[]}
+ * @param {{ key: string, activity: import('./activity.js').Activity, title: HTMLElement }} page @returns {HTMLElement[]}
  */
 export function experimentElements({ name, question, obstacle }, { key, activity, title }) {
   const asked = make('p', { className: 'question', textContent: question });

@@ -27,7 +27,7 @@ export function createFollowing(place, { key, number }) {
     /** After a restart npm start counts checks from 0 again. */
     forget: () => (seen = 0),
     /** @param {{ id: number, lesson: { key: string, number: number } } | null} newest */
-    tell(newest) {
+    update(newest) {
       seen ??= newest?.id ?? 0;
       if (!newest || newest.id <= seen) return;
       seen = newest.id;
@@ -42,6 +42,6 @@ export function createFollowing(place, { key, number }) {
 
 /** Whether a field has unsent text. */
 const isTyping = () =>
-  all('#foretold, textarea').some(
+  all('#predicted, textarea').some(
     (field) => !field.closest('[hidden]') && /** @type {any} */ (field).value.trim() !== '',
   );

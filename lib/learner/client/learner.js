@@ -6,7 +6,7 @@ import { createEvidence } from '../../web/client/evidence.js';
 import { createExperiments } from './experiments.js';
 import { createFollowing } from './follow-lesson.js';
 import { createHand } from './raised-hand.js';
-import { tellMap } from './lesson-map.js';
+import { showMap } from './lesson-map.js';
 import { createNumbers } from './measured.js';
 import { all, make } from '../../web/client/elements.js';
 import { createPrediction } from './prediction.js';
@@ -18,7 +18,7 @@ const text = document.getElementById('text');
 const { lesson: key, number } = text.dataset;
 const aside = document.getElementById('verdict');
 
-let told = { check: null };
+let latest = { check: null };
 let over = -1; // the check with the last verdict
 
 const views = createViews();
@@ -51,27 +51,28 @@ function listen() {
 }
 
 function take(message) {
-  told = message;
+  latest = message;
   if (takeToken(message.token)) {
     following.forget(); // npm start has restarted, and counts from 0
     over = -1;
   }
-  following.tell(message.newest);
-  tellMap(message);
-  prediction.tell(message);
-  activity.tell(message.activity);
-  tellUnkept(message.unkept);
-  hand.tell(message.hand);
-  ballot.tell(message.hand?.ballot ?? null);
+  following.update(message.newest);
+  showMap(message);
+  prediction.update(message);
+  activity.update(message.activity);
+  showSaveError(message.saveError);
+  hand.update(message.hand);
+  ballot.update(message.hand?.ballot ?? null);
+  showHints(message.hints);
   document.getElementById('hints').hidden = false;
-  tellNext(message);
+  showNext(message);
   const { check } = message;
   if (!check) return;
-  verdict.tell(check);
+  verdict.update(check);
   bringForward(check);
   if (check.isIdle) return;
   evidence.outdate(check.id);
-  numbers.tell(check, message.solutions?.[check.lesson.key]);
+  numbers.update(check, message.solutions?.[check.lesson.key]);
 }
 
 /** Brings a verdict to the front, unless it is older than the page and the page didn't come for it. */
@@ -84,8 +85,8 @@ function bringForward({ id, isOver, isIdle }) {
   if (!isTyping && (!isFirst || following.hasCome)) views.show('verdict');
 }
 
-function tellUnkept(why) {
-  const place = document.getElementById('unkept');
+function showSaveError(why) {
+  const place = document.getElementById('save-error');
   const words = why
     ? `Your progress can't be saved: ${why}. Until npm start exits, it is remembered anyway.`
     : '';
@@ -94,7 +95,7 @@ function tellUnkept(why) {
 }
 
 /** Leads to the next lesson once this one has passed, unless it fails now. */
-function tellNext({ passed, current, check }) {
+function showNext({ passed, current, check }) {
   const next = document.getElementById('next');
   const fails = check?.promises.some(({ verdict }) => verdict === 'failed');
   next.hidden = !passed.includes(key) || key === current || Boolean(fails);
@@ -107,31 +108,30 @@ function tellNext({ passed, current, check }) {
 
 /** Shows the evidence for a promise, or for the whole check. */
 function choose(promise) {
-  if (told.check) evidence.show(told.check, promise);
+  if (latest.check) evidence.show(latest.check, promise);
 }
 
 document.getElementById('check').addEventListener('click', async () => {
   const { fault } = await ask(`/lessons/${key}/check`);
   if (fault) verdict.say(fault);
 });
-document.getElementById('hint').addEventListener('click', async ({ currentTarget }) => {
+document.getElementById('hint').addEventListener('click', async () => {
   const { value, fault } = await ask(`/lessons/${key}/hint`);
   if (fault) return verdict.say(fault);
-  const { name, shown, of } = value;
-  const button = /** @type {HTMLButtonElement} */ (currentTarget);
-  const list = document.querySelector('#hints ol');
-  if (button.dataset.task !== name) list.replaceChildren(); // they were for another task
-  button.dataset.task = name;
-  list.append(...shown.slice(list.children.length).map((one) => make('li', { textContent: one })));
-  tellHints(button, of);
+  showHints(value);
 });
-tellHints(document.querySelector('#hint'));
 
-function tellHints(/** @type {HTMLButtonElement} */ button, of = Number(button.dataset.of)) {
-  const shown = document.querySelector('#hints ol').children.length;
-  button.textContent = shown === 0 ? 'A hint' : `One hint more (${shown} of ${of})`;
-  button.disabled = shown >= of;
-  if (shown >= of) button.textContent = `npm run diff lesson-${number} compares with the solution`;
+/** Those of the task that is open now: another one after a check. */
+function showHints({ name, shown, of }) {
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById('hint'));
+  const list = document.querySelector('#hints ol');
+  if (button.dataset.task !== name || list.children.length !== shown.length)
+    list.replaceChildren(...shown.map((one) => make('li', { textContent: one })));
+  button.dataset.task = name;
+  button.textContent = shown.length === 0 ? 'A hint' : `One hint more (${shown.length} of ${of})`;
+  button.disabled = shown.length >= of;
+  if (button.disabled)
+    button.textContent = `npm run diff lesson-${number} compares with the solution`;
 }
 
 function addCopyButtons() {

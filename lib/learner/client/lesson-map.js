@@ -2,7 +2,7 @@
 import { all } from '../../web/client/elements.js';
 
 /** @param {{ passed: string[], current: string }} progress  keys of lessons */
-export function tellMap({ passed, current }) {
+export function showMap({ passed, current }) {
   const stateOf = (key) => (passed.includes(key) ? 'passed' : key === current ? 'next' : '');
   for (const link of all('.pills a')) {
     const state = stateOf(link.dataset.key);

@@ -15,7 +15,7 @@ export function createNumbers(place, { key, activity }) {
      * @param {any} check  has measurements once it is over
      * @param {{ value: number, low?: number, high?: number }} [solution]  its headline on this machine
      */
-    tell(check, solution) {
+    update(check, solution) {
       const {
         id,
         isOver,

@@ -4,11 +4,11 @@ import { all } from '../../web/client/elements.js';
 
 /** @param {HTMLElement | null} section  null if the text asks for none  @param {{ key: string }} page */
 export function createPrediction(section, { key }) {
-  if (!section) return { tell() {} };
+  if (!section) return { update() {} };
   const form = section.querySelector('form');
-  const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('foretold'));
+  const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('predicted'));
   const [fault] = all('#prediction-fault', section);
-  const [told] = all('#prediction-told', section);
+  const [note] = all('#prediction-note', section);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const value = Number(field.value.replace(',', '.').replace(/x$/i, ''));
@@ -20,13 +20,13 @@ export function createPrediction(section, { key }) {
     if (!asked.fault) field.value = '';
   });
   return {
-    tell({ predictions, measured }) {
+    update({ predictions, measured }) {
       const { [key]: value } = predictions;
       section.hidden = measured.includes(key);
       const unit = section.querySelector('.unit')?.textContent;
       const words = `You predicted ${[value, unit].filter(Boolean).join(' ')}. Until it is measured you can correct it.`;
       const now = value === undefined ? '' : words;
-      if (told.textContent !== now) told.textContent = now;
+      if (note.textContent !== now) note.textContent = now;
     },
   };
 }

@@ -31,7 +31,7 @@ export function createPromises(place, { pick }) {
 
   return {
     /** The items stay the same elements, so that an item keeps the focus. */
-    tell(check) {
+    update(check) {
       const next = check.tasks.find((task) => promisesOf(check, task).some(isToCome))?.number;
       for (const task of check.tasks) {
         const mine = promisesOf(check, task);

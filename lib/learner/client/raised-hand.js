@@ -6,12 +6,12 @@ const UNHEARD =
 
 /** @param {HTMLElement | null} button  null if no board was joined */
 export function createHand(button) {
-  const told = document.getElementById('hand-told');
-  if (!button || !told) return { tell() {} };
+  const note = document.getElementById('hand-note');
+  if (!button || !note) return { update() {} };
   let isUp = false;
   const say = (/** @type {string} */ words) => {
-    if (told.textContent !== words) told.textContent = words;
-    told.hidden = words === '';
+    if (note.textContent !== words) note.textContent = words;
+    note.hidden = words === '';
   };
   button.addEventListener('click', async () => {
     const { fault } = await ask(`/hand/${isUp ? 'down' : 'up'}`);
@@ -19,7 +19,7 @@ export function createHand(button) {
   });
   return {
     /** @param {{ isUp: boolean, isHeard: boolean }} hand */
-    tell(hand) {
+    update(hand) {
       ({ isUp } = hand);
       button.classList.toggle('up', isUp);
       button.textContent = isUp ? 'Take your hand down' : 'Raise your hand';

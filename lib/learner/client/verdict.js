@@ -33,10 +33,10 @@ export function createVerdict(aside, { choose }) {
 
   return {
     say: (text) => (summary.textContent = status.textContent = text),
-    tell(fresh) {
+    update(fresh) {
       check = fresh;
       showState(check, { aside, status });
-      promises.tell(check);
+      promises.update(check);
       showSummary(check, { summary, status, atFirst });
       if (check.isIdle) return;
       aside.dataset.check = String(check.id);

@@ -1,5 +1,5 @@
 /**
- * Preloaded to test a server that dies before its child has read its file: each process but the first, whose parent is the keeper
+ * Preloaded to test a server that exits before its child has read its file: each process but the first, whose parent is the keeper
  * (FORKSHOP_HALT_BELOW), stops itself before the first line of its file, until SIGCONT. Nothing stops on Windows.
  */
 'use strict';

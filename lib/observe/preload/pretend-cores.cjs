@@ -8,6 +8,5 @@ const cores = Number(process.env.FORKSHOP_PRETEND_CORES);
 
 os.availableParallelism = () => cores;
 syncBuiltinESMExports();
-if (globalThis.navigator) {
-  Object.defineProperty(globalThis.navigator, 'hardwareConcurrency', { value: cores });
-}
+const navigator = globalThis.navigator ?? {}; // a global since Node 21
+Object.defineProperty(navigator, 'hardwareConcurrency', { value: cores });

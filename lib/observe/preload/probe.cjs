@@ -3,9 +3,11 @@
  * timeline, one JSON object a line. It imports nothing of ours, keeps no process alive, touches no handler, exit code or message
  * of the program, and never throws into it. If check and keeper are both gone, it kills its process; the next start cleans up
  * (sweep.js). In another PID namespace it reports only that, because pids don't match there.
+ *
  * Why --require, in CommonJS: with --import, Node loads a CommonJS program as if it had been imported. An exception at its top level
  * would be an unhandled rejection, and its promises would run before its process.nextTick. Why a file and no socket: an append is
  * complete when writeSync returns, even if the process is killed a microsecond later. POSIX appends of a few hundred bytes don't mix.
+ *
  * Every event has `t` (milliseconds of the system's monotonic clock), `pid` and `what`, and in a thread `tid`. `what` is one of
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS, in a
  *               worker, given: a hash of its environment and arguments
@@ -465,10 +467,7 @@ function startBeat(append, log, now, countRequests, countListeners) {
   setInterval(beat, BEAT_MS).unref();
 }
 
-/**
- * The memory in use after a full garbage collection, the only kind that collects an old unreferenced object. A PerformanceObserver
- * would also be called for every frequent small one.
- */
+/** The memory in use after a full garbage collection, which alone collects old objects. A PerformanceObserver hears of small ones too. */
 function watchCollections() {
   let live;
   const registry = new FinalizationRegistry(() => {
@@ -485,7 +484,7 @@ function watchCollections() {
   };
 }
 
-/** Does the keeper live, or the check? A dead keeper keeps its pid until it is reaped, but its child's ppid changes at once. */
+/** Does the keeper live, or the check? After its exit the keeper has a pid until it is reaped, but its child's ppid changes at once. */
 function isKept() {
   const [keeper, check] = keptBy;
   const hasKeeper = isFirst ? process.ppid === keeper : hasPid(keeper);

@@ -27,9 +27,7 @@ export function measurementOf({ label, value, low, high, ceiling, unit }) {
 }
 
 /**
- * @param {object} chart
- * @param {string} chart.label
- * @param {string} chart.unit
+ * @param {object} chart @param {string} chart.label @param {string} chart.unit
  * @param {{ name: string, value: number, isLoss?: boolean }[]} chart.rows  isLoss: should be 0
  * @param {number} [chart.most]  the value of a full bar
  */

@@ -1,4 +1,4 @@
-/** Draws a numbered box around each moment that decided a promise, over an X-ray. */
+/** Draws a box, with its number on a round flag, around each moment that decided a promise. */
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** @param {Element} svg  drawn by xray.js  @param {import('./xray-moments.js').Marked[]} marked */
@@ -6,16 +6,20 @@ export function markMoments(svg, marked) {
   for (const { number, box, flag } of marked)
     svg.append(
       make('rect', {
-        ...{ class: 'mark', x: box.left, y: box.top, rx: 5 },
-        ...{ width: box.right - box.left, height: box.bottom - box.top },
+        class: 'mark',
+        x: box.left,
+        y: box.top,
+        rx: 5,
+        width: box.right - box.left,
+        height: box.bottom - box.top,
       }),
-      flagOf(String(number), flag),
+      drawFlag(String(number), flag),
     );
 }
 
-function flagOf(number, { x, y, radius }) {
+function drawFlag(number, { x, y, radius }) {
   const group = make('g', { class: 'flag' });
-  const words = make('text', { x, y: y + 7 });
+  const words = make('text', { x, y: y + 7 }); // the baseline of a digit in the middle
   words.textContent = number;
   group.append(make('circle', { cx: x, cy: y, r: radius }), words);
   return group;

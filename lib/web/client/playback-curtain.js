@@ -88,9 +88,7 @@ function cover({ svg, x }, atMs) {
 
 /**
  * Calls `onShare` again and again with the share that has passed, the last time with 1.
- * @param {number} from
- * @param {number} lengthMs  of the whole
- * @param {(share: number) => void} onShare
+ * @param {number} from @param {number} lengthMs  of the whole @param {(share: number) => void} onShare
  * @returns {() => void}  stops it
  */
 function animate(from, lengthMs, onShare) {

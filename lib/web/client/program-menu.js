@@ -3,8 +3,7 @@ import { make } from './elements.js';
 
 /**
  * Offers the programs of a check, those of the chosen promise first.
- * @param {HTMLSelectElement} select
- * @param {{ programs: { name: string }[], promises?: any[] }} check
+ * @param {HTMLSelectElement} select @param {{ programs: { name: string }[], promises?: any[] }} check
  * @param {{ promise: any, chosen: number }} choice
  */
 export function offerPrograms(select, check, { promise, chosen }) {

@@ -12,8 +12,7 @@ const TRAFFIC = new Set(['connection', 'request', 'response']);
 
 /**
  * Begins with the moments, or with the whole run if there are none.
- * @param {{ t: number }[]} events  in order
- * @param {Moment[]} moments
+ * @param {{ t: number }[]} events  in order @param {Moment[]} moments
  */
 export function createStretch(events, moments) {
   const zeroMs = Math.min(...events.map(({ t }) => t), Infinity);
@@ -46,8 +45,7 @@ export function createStretch(events, moments) {
  * The messages for an X-ray of a stretch: the processes alive in it, and its traffic.
  * @param {{ events: any[], silences: { pid: number, sinceMs: number, untilMs?: number }[],
  *   startups?: { pid: number, untilMs?: number }[] }} evidence
- * @param {{ fromMs: number, toMs: number }} stretch
- * @returns {object[]}
+ * @param {{ fromMs: number, toMs: number }} stretch @returns {object[]}
  */
 export function messagesWithin({ events, silences, startups = [] }, { fromMs, toMs }) {
   const diedMs = new Map(events.flatMap(deathIn));

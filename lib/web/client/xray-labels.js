@@ -5,9 +5,7 @@
  * @typedef {{ left: number, right: number, top: number, bottom: number }} Box
  *
  * @typedef {object} Label
- * @property {string} key
- * @property {string} text
- * @property {string} [short]
+ * @property {string} key @property {string} text @property {string} [short]
  * @property {string} [kind]  its class, default `says`
  * @property {number} size  of the font, in px
  * @property {{ x: number, y: number, anchor?: 'start' | 'middle' | 'end' }[]} spots  y: of the baseline

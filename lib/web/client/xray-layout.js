@@ -45,8 +45,7 @@ export const spanFor = (/** @type {number} */ ms) =>
 export const createMemo = () => ({ place: '', marks: new Map() });
 
 /**
- * @param {Story} story
- * @param {View} view
+ * @param {Story} story @param {View} view
  * @returns {{ height: number, width: number, x: (ms: number) => number, marks: Mark[],
  *   marked: import('./xray-moments.js').Marked[] }}  x: of a time, in the first panel; marked: its moments
  */

@@ -35,8 +35,7 @@ const SIGNS = {
 };
 
 /**
- * @param {import('./xray-story.js').Story} story
- * @returns {string[]}  the signs that it needs, by the classes of their marks
+ * @param {import('./xray-story.js').Story} story @returns {string[]}  the signs that it needs, by the classes of their marks
  */
 export function signsIn(story) {
   const { originMs } = story;
@@ -63,8 +62,7 @@ export function signsIn(story) {
 }
 
 /**
- * @param {string[]} signs
- * @param {{ width: number, widthOf: (text: string, size: number) => number }} page
+ * @param {string[]} signs @param {{ width: number, widthOf: (text: string, size: number) => number }} page
  * @returns {{ height: number, marks: (top: number) => import('./xray-shapes.js').Mark[] }}
  */
 export function legendOf(signs, { width, widthOf }) {

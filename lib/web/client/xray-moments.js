@@ -10,8 +10,7 @@ const TALLER = 1.36; // than the bar that it is on
 const RADIUS = 13;
 
 /**
- * @param {Moment[]} moments
- * @param {{ panels: any[], lane: number, bar: number, spanMs: number }} scale  of xray-scale.js
+ * @param {Moment[]} moments @param {{ panels: any[], lane: number, bar: number, spanMs: number }} scale  of xray-scale.js
  * @returns {Marked[]}  without moments outside the drawing
  */
 export function markedIn(moments, { panels: [panel], lane, bar, spanMs }) {

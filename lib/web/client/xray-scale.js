@@ -5,10 +5,7 @@
  * @typedef {import('./xray-story.js').Asked} Asked
  *
  * @typedef {object} Panel  lanes that share a zero
- * @property {string} key
- * @property {number} fromMs
- * @property {Process[]} processes
- * @property {Asked[]} asked
+ * @property {string} key @property {number} fromMs @property {Process[]} processes @property {Asked[]} asked
  * @property {number} [lengthMs]  shown by a bracket
  */
 import { BRACKET, CURVE, LARGE, RIGHT, SMALL } from './xray-shapes.js';
@@ -56,8 +53,7 @@ export function scaleOf(story, panels, view) {
 
 /**
  * Shares a height between lanes and the clients' rows: the rows give way first, then the lanes.
- * @param {number} room
- * @param {{ lanes: number, counts: number[] }} wanted  counts: of the clients' rows, panel by panel
+ * @param {number} room @param {{ lanes: number, counts: number[] }} wanted  counts: of the clients' rows, panel by panel
  */
 function divideHeight(room, { lanes, counts }) {
   const shares = counts.map((count) => (count > 0 ? Math.max(CLIENTS, count * ROW + 10) : 0));

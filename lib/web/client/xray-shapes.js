@@ -3,8 +3,7 @@
  *
  * @typedef {object} Mark  an SVG element, as a plain object
  * @property {string} key  the same for the same thing in each frame
- * @property {string} layer
- * @property {string} tag
+ * @property {string} layer @property {string} tag
  * @property {Record<string, string | number>} at  attributes
  * @property {string} [text]
  * @property {() => string} [says]  describes it when the pointer is on it

@@ -10,14 +10,11 @@
  * @property {string} [called]  the demo's name for this process alone
  * @property {number} [worker]  the cluster's id, or a child's number among its siblings
  * @property {number} [parent]  pid
- * @property {number} connections
- * @property {{ client: number, fromMs: number, toMs?: number }[]} requests
+ * @property {number} connections @property {{ client: number, fromMs: number, toMs?: number }[]} requests
  * @property {{ fromMs: number, toMs?: number }[]} silent  while its event loop didn't turn
  * @property {number} [bornMs]
  * @property {number} [startedMs]  when it had started up, if known; Infinity: never
- * @property {number} [listeningMs]
- * @property {number} [diedMs]
- * @property {number | null} [code]
+ * @property {number} [listeningMs] @property {number} [diedMs] @property {number | null} [code]
  * @property {string | null} [signal]
  * @typedef {{ fromMs: number, toMs?: number, path?: string, client?: number, status?: number, error?: string }} Asked
  *   a request, as its client saw it
@@ -145,8 +142,7 @@ export const endOf = ({ code, signal }) =>
 
 /**
  * The processes in the order of their lanes: a program, then its children, workers by their id.
- * @param {Story} story
- * @returns {Process[]}
+ * @param {Story} story @returns {Process[]}
  */
 export function lanesOf({ processes }) {
   const born = [...processes.values()].filter(({ bornMs }) => bornMs !== undefined);
@@ -170,8 +166,7 @@ export function nameOf({ role, worker, as, called, pid }) {
 
 /**
  * Two programs that got their requests one after the other are the sides of a comparison.
- * @param {Story} story
- * @returns {Side[]}  two, or none
+ * @param {Story} story @returns {Side[]}  two, or none
  */
 export function sidesOf(story) {
   const groups = programsOf(story).map((/** @type {any[]} */ processes) => {

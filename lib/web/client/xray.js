@@ -73,8 +73,7 @@ const sizeOf = (story) => ({
 
 /**
  * The story of the next frame and its place on the axis; until the first process starts, the lanes that are expected.
- * @param {Story} story
- * @param {{ expected: Story, nowMs?: number, isStretch?: boolean }} options
+ * @param {Story} story @param {{ expected: Story, nowMs?: number, isStretch?: boolean }} options
  */
 function frameOf(story, { expected, nowMs, isStretch }) {
   const isLast = nowMs === undefined;

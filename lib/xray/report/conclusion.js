@@ -15,9 +15,9 @@ const TRIALS = {
 };
 
 /**
- * @param {object} seen @param {Finding[]} seen.all  worst first @param {import('./facts.js').Facts} seen.facts
- * @param {import('../load.js').Plan} seen.plan @param {string[]} seen.kinds  of the trials that were made
- * @param {string[]} seen.asked  of the trials that the user asked for @returns {Conclusion}
+ * @param {{ all: Finding[], facts: import('./facts.js').Facts, plan: import('../load.js').Plan, kinds: string[], asked: string[] }} seen
+ *   all: worst first; kinds: of the trials that were made; asked: of the trials that the user asked for
+ * @returns {Conclusion}
  */
 export function conclude({ all, facts, plan, kinds, asked }) {
   const { report, load } = facts;

@@ -2,17 +2,14 @@
  * The facts about a server under X-ray. Pure: events, answers and samples in, facts out.
  * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('./silences.js').Silence} Silence
  * @typedef {object} Seen  one process; times as in the timeline
- * @property {number} pid @property {number | undefined} ppid
- * @property {string} name  of its program
+ * @property {number} pid @property {number | undefined} ppid @property {string} name  of its program
  * @property {boolean} isNode  only then does the probe see into it
- * @property {'primary' | 'worker' | 'process'} role
- * @property {number} [worker]  the cluster's id
+ * @property {'primary' | 'worker' | 'process'} role @property {number} [worker]  the cluster's id
  * @property {number} [given]  to a worker: equal for equal environments and arguments
  * @property {number} threads  worker threads that it started
  * @property {number} startMs @property {number} [endMs] @property {number | null} [code] @property {string | null} [signal]
  * @property {string} [crash]  the first line of the error that crashed it
- * @property {number} [listenedMs]  when it began to listen on the port
- * @property {number} [most]  its server's maxConnections
+ * @property {number} [listenedMs]  when it began to listen on the port @property {number} [most]  its server's maxConnections
  * @property {string} [handle]  as the probe has it: 'kernel', 'handed', 'received'
  * @property {number} requests  that it executed under load
  * @property {number} unanswered  of these: begun while the client still waited, and not finished
@@ -28,16 +25,14 @@
  * @property {number[]} holders  processes of any kind with a listening socket on the port (empty outside Linux)
  * @property {'round robin' | 'none' | undefined} policy  of the cluster on the port
  * @property {Seen[]} processes  in order of their start
- * @property {Silence[]} silences  under load
- * @property {import('./hangs.js').Hang[]} hangs  at its end
+ * @property {Silence[]} silences  under load @property {import('./hangs.js').Hang[]} hangs  at its end
  * @property {import('../stacks.js').Stacks} [stacks]  of a second start, made if event loops were silent
  * @property {{ visitors: number, unserved: number } | undefined} closed  clients of a closed loop; unserved: never got an answer
- * @property {number} streams  endless answers, which our clients closed
- * @property {number} cores
+ * @property {number} streams  endless answers, which our clients closed @property {number} cores
  * @property {{ fromMs: number, toMs: number, lastDueMs: number, isOpen: boolean, isFresh: boolean }} load
  * @property {import('../../measure/load-report.js').Report} report  of the load, latency from the due time
  * @property {number} seen  requests under load that the probe saw begin
- * @property {number} counted  of these: in a flood, so that the probe counted them only
+ * @property {number} counted  of these: only counted, in a flood
  * @property {import('./growth.js').Growth[]} growths  under load
  * @property {import('../spread.js').Spread} [spread]  set if one of several like processes executed nearly all
  * @property {number} starved  the largest share of the load's time for which a process waited for a core that other programs had
@@ -54,8 +49,7 @@ const ROUND_ROBIN = 2; // cluster.SCHED_RR
 /**
  * @param {Pick<Facts, 'zeroMs' | 'port' | 'otherPorts' | 'holders' | 'cores'> & { events: Event[], isOpen: boolean,
  *   loaded: import('../load.js').Loaded, family: { pid: number, ppid: number, name: string }[] }} seen  events: of the whole
- *   run; isOpen: the load was an open loop; family: the processes that were alive at its end
- * @returns {Facts}
+ *   run; isOpen: the load was an open loop; family: the processes that were alive at its end @returns {Facts}
  */
 export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
   const { port } = about;
@@ -91,7 +85,6 @@ export function factsOf({ events, zeroMs, loaded, family, isOpen, ...about }) {
   };
 }
 
-/** The clients of a closed loop. */
 function visitorsOf(/** @type {import('../../measure/open-loop.js').Sent[]} */ answers) {
   const all = groupBy(answers, ({ visitor }) => visitor);
   const isServed = (/** @type {typeof answers} */ own) =>
@@ -107,11 +100,11 @@ function policyOf(/** @type {Event[]} */ events, port) {
   return fork.policy === ROUND_ROBIN ? 'round robin' : 'none';
 }
 
-/** Other programs can't have kept a process waiting for longer than they ran: beyond that, its siblings had the core. */
-function starvedShare(
-  /** @type {import('./silences.js').Stretch[]} */ stretches,
-  { fromMs, toMs, othersCores },
-) {
+/**
+ * Other programs can't have kept a process waiting for longer than they ran: beyond that, its siblings had the core.
+ * @param {import('./silences.js').Stretch[]} stretches
+ */
+function starvedShare(stretches, { fromMs, toMs, othersCores }) {
   const pids = new Set(stretches.map(({ pid }) => pid));
   const shares = [...pids].map(
     (pid) => spentIn(stretches, 'queuedMs', { pid, fromMs, toMs }) / (toMs - fromMs),

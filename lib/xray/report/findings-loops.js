@@ -59,10 +59,8 @@ function hanging(facts) {
   });
 }
 
-function whatTheyDo(
-  /** @type {Facts} */ facts,
-  /** @type {Hang[]} */ [{ does, fd, under }, ...more],
-) {
+/** @param {Facts} facts @param {Hang[]} hangs */
+function whatTheyDo(facts, [{ does, fd, under }, ...more]) {
   const during = under === undefined ? '' : `, under ${under}`;
   if (fd !== undefined) {
     const whose = more.length > 0 ? 'their' : 'its';

@@ -52,10 +52,7 @@ function crashes(facts) {
   ];
 }
 
-/**
- * A worker that doesn't listen, though a sibling with the same file, environment and arguments does. With others it may have
- * another job. @param {Facts} facts @returns {Finding[]}
- */
+/** A worker doesn't listen, but a sibling with the same file, environment and arguments does. @param {Facts} facts @returns {Finding[]} */
 function deaf(facts) {
   return [...workersOf(facts)].flatMap(([primary, workers]) => {
     const settled = workers.filter(

@@ -92,11 +92,8 @@ function endedBadly(/** @type {Trial} */ trial) {
   return [{ id: 'stop-fails', weight: 86, says, evidence, see: [8, 'kill-all'] }];
 }
 
-/** @returns {Finding} */
-function notPassedOn(
-  /** @type {Trial} */ trial,
-  /** @type {NonNullable<Trial['unreached']>} */ target,
-) {
+/** @param {Trial} trial @param {NonNullable<Trial['unreached']>} target @returns {Finding} */
+function notPassedOn(trial, target) {
   const after = trial.fate
     ? `the first process exited, and left behind: ${named(trial.left)}`
     : 'everything still ran 10 s later; process managers send SIGKILL then';

@@ -2,14 +2,9 @@
  * All findings about a server, worst first. A finding that a busy machine may have caused, that occurred too seldom, or that the
  * owner may intend has a doubt: it is undecided. Pure.
  * @typedef {import('./facts.js').Facts} Facts
- * @typedef {object} Finding
- * @property {string} id
- * @property {number} weight  larger is worse
- * @property {string} says  one sentence
- * @property {string[]} evidence  pid, request, time
- * @property {string} [doubt]  a full sentence
- * @property {{ pid: number, t: number, toMs?: number, says: string }[]} [moments]  in the timeline
- * @property {[lesson: number, experiment: string]} [see]
+ * @typedef {{ id: string, weight: number, says: string, evidence: string[], doubt?: string, see?: [lesson: number, experiment: string],
+ *   moments?: { pid: number, t: number, toMs?: number, says: string }[] }} Finding  weight: larger is worse; says: one sentence;
+ *   evidence: pid, request, time; doubt: a full sentence; moments: in the timeline
  */
 import { loopFindings } from './findings-loops.js';
 import { processFindings } from './findings-processes.js';

@@ -2,14 +2,9 @@
  * Leaks: listeners, open files and connections, and memory after garbage collection that grow in every part of the load. A
  * cache that fills looks the same, so enough requests must have left something, and memory must have grown by much. Pure.
  * @typedef {import('../../observe/timeline.js').Event} Event
- * @typedef {object} Growth
- * @property {number} pid @property {'listeners' | 'descriptors' | 'memory'} of
- * @property {string} [event]  that the listeners are for
- * @property {number} from  its first value under load
- * @property {number} to  the last
- * @property {number} requests  that the process executed, at most
- * @property {number} times  how often a look found more
- *
+ * @typedef {{ pid: number, of: 'listeners' | 'descriptors' | 'memory', event?: string, from: number, to: number, requests: number,
+ *   times: number }} Growth  event: that the listeners are for; from, to: its first and last value under load; requests: that the
+ *   process executed, at most; times: how often a look found more
  * @typedef {{ t: number, value: number }[]} Samples  by time
  */
 import { groupBy } from '../../observe/timeline.js';
@@ -46,7 +41,7 @@ export function growthsOf({ events, fromMs, toMs, descriptors, requestsOf }) {
   });
 }
 
-/** Memory that grows evenly, and that is still alive after each full garbage collection. @returns {Growth[]} */
+/** Growing memory that is still alive after each full garbage collection. @returns {Growth[]} */
 function memoryOf(/** @type {Event[]} */ beats, about, { fromMs, toMs }) {
   const parts = partsOf(samplesOf(beats, 'rss'), fromMs, toMs);
   const steps = parts.slice(1).map((bytes, index) => bytes - parts[index]);
@@ -67,7 +62,7 @@ function memoryOf(/** @type {Event[]} */ beats, about, { fromMs, toMs }) {
 const samplesOf = (/** @type {Event[]} */ events, /** @type {string} */ field) =>
   events.flatMap(({ t, ...one }) => (one[field] === undefined ? [] : { t, value: one[field] }));
 
-/** The lowest sample in each part, so that what is open for a moment doesn't count; in the last part the last sample. */
+/** The lowest sample in each part, so that descriptors that are open for a moment don't count; in the last part the last sample. */
 function partsOf(/** @type {Samples} */ samples, fromMs, toMs) {
   const parts = groupBy(samples, ({ t }) =>
     Math.max(0, Math.min(PARTS - 1, Math.floor(((t - fromMs) / (toMs - fromMs)) * PARTS))),

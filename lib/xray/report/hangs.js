@@ -2,13 +2,10 @@
  * Serving processes that hang: alive, and silent until the end of the load. A supervisor that waits for 'exit' takes such a
  * process for healthy. A process that doesn't serve may just have a long job. Pure.
  * @typedef {import('../../observe/timeline.js').Event} Event
- * @typedef {object} Hang
- * @property {number} pid @property {number} fromMs
- * @property {number} ms  until the end of the load, without its waits for a core
- * @property {string} [under]  path of the last request that it began and didn't answer
- * @property {'computes' | 'waits' | undefined} does  undefined: the system doesn't say
- * @property {number} [fd]  the file descriptor to which it waits to write
- * @property {boolean} isReplaced  its parent has forked another since
+ * @typedef {{ pid: number, fromMs: number, ms: number, under?: string, does: 'computes' | 'waits' | undefined, fd?: number,
+ *   isReplaced: boolean }} Hang  ms: until the end of the load, without its waits for a core; under: path of the last request that it
+ *   began and didn't answer; does: undefined if the system doesn't say; fd: the file descriptor to which it waits to write; isReplaced:
+ *   its parent has forked another since
  */
 import { spentIn } from './silences.js';
 
@@ -17,9 +14,8 @@ const COMPUTES = 0.5; // of that time
 
 /**
  * @param {Event[]} events  of the whole run
- * @param {{ silences: import('./silences.js').Silence[], stretches: import('./silences.js').Stretch[],
- *   writes: Map<number, number>, toMs: number }} seen  toMs: the end of the load
- * @returns {Hang[]}
+ * @param {{ silences: import('./silences.js').Silence[], stretches: import('./silences.js').Stretch[], writes: Map<number, number>,
+ *   toMs: number }} seen  toMs: the end of the load @returns {Hang[]}
  */
 export function hangsOf(events, { silences, stretches, writes, toMs }) {
   const lastOf = (/** @type {number} */ pid) =>

@@ -29,16 +29,11 @@ export function seenOf(known, { events, during, port, memory, alive, load, hangs
   };
 }
 
-/** @returns {Pick<Seen, 'pid' | 'ppid' | 'name' | 'isNode' | 'role' | 'worker' | 'given' | 'threads'>} */
-function identityOf(
-  /** @type {Pick<Seen, 'pid' | 'worker'> & { ppid?: number, role: string }} */ {
-    pid,
-    ppid,
-    role,
-    worker,
-  },
-  /** @type {Event[]} */ own,
-) {
+/**
+ * @param {Pick<Seen, 'pid' | 'worker'> & { ppid?: number, role: string }} known @param {Event[]} own
+ * @returns {Pick<Seen, 'pid' | 'ppid' | 'name' | 'isNode' | 'role' | 'worker' | 'given' | 'threads'>}
+ */
+function identityOf({ pid, ppid, role, worker }, own) {
   const start = own.find(({ what, tid }) => what === 'start' && tid === undefined);
   const isPrimary = own.some(({ what }) => what === 'fork');
   return {
@@ -64,12 +59,11 @@ function requestsIn(/** @type {Event[]} */ mine, { endMs, toMs }) {
 const memoryOf = (/** @type {any} */ took) =>
   took && { rssBytes: took.rssBytes, ussBytes: took.ussBytes, pssBytes: took.pssBytes };
 
-/** Each beat describes the time since the beat before. */
-function loopOf(
-  /** @type {Event[]} */ mine,
-  /** @type {Facts['load']} */ { fromMs, toMs, lastDueMs },
-  /** @type {{ hang?: import('./hangs.js').Hang, own: Event[] }} */ { hang, own },
-) {
+/**
+ * Each beat describes the time since the beat before.
+ * @param {Event[]} mine @param {Facts['load']} load @param {{ hang?: import('./hangs.js').Hang, own: Event[] }} about
+ */
+function loopOf(mine, { fromMs, toMs, lastDueMs }, { hang, own }) {
   const beats = mine.filter(({ what, tid }) => what === 'beat' && tid === undefined);
   if (beats.length === 0) return {};
   const untilMs = lastDueMs - fromMs > SHORT_MS ? lastDueMs : toMs;

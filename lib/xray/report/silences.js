@@ -2,11 +2,8 @@
  * Times in which an event loop did not turn: the probe reports at least every 20 ms, unless the process works without a break
  * or waits for a core; that wait is subtracted. Pure.
  * @typedef {import('../../observe/timeline.js').Event} Event @typedef {import('../../observe/timeline.js').Request} Request
- * @typedef {object} Silence
- * @property {number} pid @property {number} fromMs
- * @property {number} ms  without its waits for a core
- * @property {string} [under]  path of the last request that it began and hadn't answered
- *
+ * @typedef {{ pid: number, fromMs: number, ms: number, under?: string }} Silence  ms: without its waits for a core; under: path of the
+ *   last request that it began and hadn't answered
  * @typedef {import('../../observe/own-work.js').Stretch} Stretch @typedef {import('../../observe/own-work.js').Span} Span
  */
 import { requestsOf } from '../../observe/timeline.js';
@@ -14,16 +11,12 @@ import { requestsOf } from '../../observe/timeline.js';
 const SHORTEST_MS = 50; // twice a beat, and a little
 
 /**
- * The silences of all processes within a span, by their beginning.
- * @param {Event[]} events  of the whole run
- * @param {{ fromMs: number, toMs: number, stretches: Stretch[], alive: Set<number> }} within  alive: still at the end
- * @returns {Silence[]}
+ * The silences of all processes within a span, by their beginning. @param {Event[]} events  of the whole run
+ * @param {{ fromMs: number, toMs: number, stretches: Stretch[], alive: Set<number> }} within  alive: still at the end @returns {Silence[]}
  */
 export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
   const requests = requestsOf(events.filter(({ tid }) => tid === undefined));
-  /** @type {Map<number, number>} */
   const last = new Map();
-  /** @type {Silence[]} */
   const found = [];
   const note = (/** @type {number} */ pid, /** @type {number} */ untilMs) => {
     const since = last.get(pid);
@@ -43,8 +36,8 @@ export function silencesOf(events, { fromMs, toMs, stretches, alive }) {
 }
 
 /**
- * How long a process computed, or waited for a core, within a span. A stretch that only overlaps it counts as far as it fits,
- * so this errs on the side of too much. @param {Stretch[]} stretches @param {'queuedMs' | 'computedMs'} how @param {Span} span
+ * How long a process computed, or waited for a core, within a span; at most, since a stretch that overlaps it counts as far as it fits.
+ * @param {Stretch[]} stretches @param {'queuedMs' | 'computedMs'} how @param {Span} span
  */
 export function spentIn(stretches, how, { pid, fromMs, toMs }) {
   let spentMs = 0;

@@ -107,7 +107,6 @@ export function loops(facts) {
   const { silences: all, starved, zeroMs } = facts;
   const busy = facts.processes.filter((one) => one.busy !== undefined && one.requests > 0);
   if (busy.length === 0) return [];
-  /** @type {string[]} */
   const lines = [];
   const late = Math.max(...busy.map(({ lateMs = 0 }) => lateMs));
   lines.push(`Of 100 timers, 99 were at most ${late.toFixed(1)} ms late.`);

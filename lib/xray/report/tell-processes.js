@@ -8,7 +8,6 @@ import { counted as many, nameIt } from './words.js';
 export const MOST_ROWS = 10;
 const MEGABYTE = 2 ** 20;
 
-/** The tree of processes. */
 export function treeLines({ processes, port }) {
   const pids = new Set(processes.map(({ pid }) => pid));
   const below = (parent) => processes.filter(({ ppid }) => ppid === parent);

@@ -124,7 +124,6 @@ function howOften(/** @type {NonNullable<Trial['each']>} */ each, servers) {
   return `All ${servers} were replaced in each of ${each.length} reloads, within ${least} to ${most} s.`;
 }
 
-/** @param {Trial} trial @returns {string[]} */
 function howItWent(trial) {
   const { kind, tookMs, waitedMs = 0, fate, servers, replaced, left, failed, each = [] } = trial;
   const took = tookMs === undefined ? '' : `${(tookMs / 1000).toFixed(2)} s`;

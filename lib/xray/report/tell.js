@@ -17,12 +17,8 @@ import {
 import { blind, listening, memory, treeLines } from './tell-processes.js';
 
 /**
- * @typedef {object} Section  its parts in the order shown
- * @property {string} head
- * @property {string[]} [says]  sentences
- * @property {import('../../verdict/terminal.js').Chart[]} [charts]
- * @property {string[]} [lines]  kept as they are
- * @property {string[]} [adds]  more sentences
+ * @typedef {{ head: string, says?: string[], charts?: import('../../verdict/terminal.js').Chart[], lines?: string[], adds?: string[] }}
+ *   Section  in the order shown; says, adds: sentences; lines: kept as they are
  * @param {Facts} facts @returns {Section[]}
  */
 export function sectionsOf(facts) {

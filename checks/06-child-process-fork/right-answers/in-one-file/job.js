@@ -19,6 +19,6 @@ process.on('message', ({ id, job }) => {
   process.send({ id, digest: buildReport(job) });
 });
 
-process.on('error', () => {}); // nobody is there any more to hear the answer
-process.on('disconnect', () => process.exit()); // the parent is gone: nobody will ever ask again
+process.on('error', () => {}); // the parent has exited: the answer has no receiver
+process.on('disconnect', () => process.exit()); // the parent has exited: no more jobs will come
 if (!process.connected) process.exit(); // it was gone before this line was reached

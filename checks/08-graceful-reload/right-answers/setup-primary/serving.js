@@ -14,7 +14,7 @@ process.on('SIGTERM', () => {
   server.maxRequestsPerSocket = 1; // Node.js itself says "Connection: close" with the next response
   for (const response of open) response.shouldKeepAlive = false;
   setTimeout(() => cluster.worker.disconnect(), 400);
-  setInterval(() => server.closeIdleConnections(), 500).unref(); // those that become idle later, too
+  setInterval(() => server.closeIdleConnections(), 500).unref(); // including connections that become idle later
   setTimeout(() => process.exit(1), limitMs).unref();
 });
 server.listen(process.env.PORT ?? 8080);

@@ -1,15 +1,15 @@
-/** The board of the class: to the speaker's window what it counts, from it the vote that is open; on the wall how far the class is. */
+/** The class's board: reports its counts to the speaker's window, which opens votes on it, and the class's progress to the wall. */
 import { all, make } from '../../web/client/elements.js';
 
 /**
- * @typedef {object} Told  in numbers alone; empty where there is no board
- * @property {number} [here]
+ * @typedef {object} BoardCounts  empty without a board
+ * @property {number} [here]  learners
  * @property {Record<string, { number: number, name: string, count: number }[]>} [tasks]  by the key of a lesson
- * @property {Record<string, (number | null)[]>} [votes]  by name, for each box: how many have tapped it
+ * @property {Record<string, (number | null)[]>} [votes]  by the name of a vote: the taps on each box
  */
 
-/** @param {{ isStatic: boolean, onTold: (told: Told) => void }} options  onTold: told at first, and when it has changed */
-export function connectBoard({ isStatic, onTold }) {
+/** @param {{ isStatic: boolean, onCounts: (counts: BoardCounts) => void }} options  onCounts: called at first and at each change */
+export function connectBoard({ isStatic, onCounts }) {
   const token = document.querySelector('meta[name=token]')?.getAttribute('content') ?? '';
   let hasBoard = false;
   let wanted = 'null';
@@ -24,15 +24,15 @@ export function connectBoard({ isStatic, onTold }) {
   if (!isStatic) {
     const events = new EventSource('/class');
     events.addEventListener('message', ({ data }) => {
-      const told = JSON.parse(data);
-      hasBoard = told.here !== undefined;
-      onTold(told);
+      const counts = JSON.parse(data);
+      hasBoard = counts.here !== undefined;
+      onCounts(counts);
       put();
     });
     addEventListener('pagehide', () => events.close());
   }
   return {
-    /** @param {import('./vote.js').Vote | null} vote  that is open now  @param {string} title */
+    /** Opens a vote in place of the last; null: none. @param {import('./vote.js').Vote | null} vote @param {string} title */
     open(vote, title) {
       const questions = vote?.questions.filter(({ isShown }) => isShown) ?? [];
       const asked = questions.map(({ asks, options }) => ({ asks, options }));
@@ -44,12 +44,7 @@ export function connectBoard({ isStatic, onTold }) {
   };
 }
 
-/**
- * On an exercise: how many of the class have its tasks.
- * @param {HTMLElement} slide
- * @param {string} lesson  its key
- * @param {Told} progress
- */
+/** On an exercise. @param {HTMLElement} slide @param {string} lesson  its key @param {BoardCounts} progress */
 export function showProgress(slide, lesson, progress) {
   const lists = all('.slide.turn ol', slide);
   const numbers = lists.flatMap((list) =>
@@ -62,14 +57,8 @@ export function showProgress(slide, lesson, progress) {
   else line.remove();
 }
 
-/**
- * "7 of 14 have task 1, 3 have task 2".
- * @param {Told} told
- * @param {string} lesson  its key
- * @param {number[]} numbers  of the tasks that the slide sets
- * @returns {string}  empty where nobody has joined, or the slide sets none
- */
-function tasksInWords({ here = 0, tasks = {} }, lesson, numbers) {
+/** "7 of 14 have task 1, 3 have task 2"; '' if no learner has joined. */
+function tasksInWords(/** @type {BoardCounts} */ { here = 0, tasks = {} }, lesson, numbers) {
   const all = tasks[lesson] ?? [];
   const set = new Set(numbers.flatMap((number) => all.find((one) => one.number >= number) ?? []));
   const counts = [...set].map(({ name, count }, index) =>
