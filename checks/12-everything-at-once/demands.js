@@ -27,6 +27,11 @@ const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 /** "blow 3, one worker is killed (SIGKILL)" */
 const asBlow = (blows, blow) => `blow ${blows.indexOf(blow) + 1}, ${blow.how}`;
 
+const isDeploy = (/** @type {{ how: string } | undefined} */ blow) =>
+  Boolean(blow?.how.includes('SIGHUP'));
+
+const blowAt = (blows, /** @type {number} */ t) => blows.findLast(({ fromMs }) => fromMs <= t);
+
 /** The decisive moment first: the end of all, else the last thing that happened. */
 function shown({ program, forks, exits }) {
   const all = [
@@ -80,7 +85,7 @@ export function demandCapacity({ blows, isStarved, output }) {
     try: 'look at what the primary does with this: is there a primary, and does it outlive its workers?',
     ...{ shows, output },
   });
-  const facts = { ...blow, isDeploy: blow.how.includes('SIGHUP') };
+  const facts = { ...blow, isDeploy: isDeploy(blow) };
   const [, got, why, repair] = firstOf(LACKS, facts);
   const isTooMany = blow.isAtRest && blow.alive > WORKERS && blow.left.length === 0;
   const judge = isTooMany ? demand : demandInTime;
@@ -202,6 +207,11 @@ const FAILURES = [
     'look at what a worker lets go of while requests are in flight: children, the channel to the primary',
   ],
   [
+    ({ slain }) => slain,
+    'The worker that had them was killed, or crashed. The check has left it alone, or only stopped it for a moment.',
+    'look at what kills workers, and how it tells a worker that hangs from a worker that is blocked',
+  ],
+  [
     ({ begun }) => begun,
     'A worker had begun them and exited before it answered; or it closed their connections.',
     'look at what ends a worker: does it answer what is in flight, whatever it waits for?',
@@ -214,9 +224,11 @@ const FAILURES = [
 ];
 
 export function demandNoFailures(scene) {
-  const { program, stop, isStarved, output } = scene;
+  const { program, stop, blows, isStarved, output } = scene;
   const failures = failuresIn(scene);
   const judge = isStarved ? demandInTime : demand;
+  const slain = failures.filter(({ death }) => death && !isDeploy(blowAt(blows, death.t)));
+  demand(slain.length === 0, storyOfFailures(scene, slain)); // no drain that starved: none was going on
   const certain = failures.filter(({ attempt }) => !isLate(attempt));
   judge(certain.length === 0, storyOfFailures(scene, certain));
   demandInTime(failures.length === 0, storyOfFailures(scene, failures));
@@ -237,6 +249,7 @@ function storyOfFailures(scene, failures) {
   const [, why, repair] = firstOf(FAILURES, {
     statuses: failures.filter(({ attempt }) => !attempt.error),
     refused: failures.some(({ attempt }) => attempt.error === 'ECONNREFUSED'),
+    slain: failures.some(({ death }) => death && !isDeploy(blowAt(blows, death.t))),
     begun: failures.some(({ isBegun }) => isBegun),
   });
   const reasons = new Set(failures.map(({ attempt }) => reasonOf(attempt)));
@@ -263,7 +276,7 @@ const isLate = (
 
 /** "/invoice, 0.4 s after the begin of blow 3, a new version is deployed" */
 function whenOf({ path, attempt }, blows) {
-  const blow = blows.findLast(({ fromMs }) => fromMs <= attempt.doneMs);
+  const blow = blowAt(blows, attempt.doneMs);
   if (!blow) return `${path}, before the first blow`;
   const seconds = ((attempt.doneMs - blow.fromMs) / 1_000).toFixed(1);
   return `${path}, ${seconds} s after the begin of ${asBlow(blows, blow)}`;

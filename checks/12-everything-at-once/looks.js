@@ -9,10 +9,12 @@ import {
   deploy,
   deployBad,
   eventsOf,
+  exitsOf,
   forksOf,
   freezeOne,
   get,
   groupBy,
+  hasListened,
   isReset,
   killInDeploy,
   killOne,
@@ -265,7 +267,7 @@ export function attemptsIn({ sent, placed }) {
 /**
  * The requests that failed and were not in the hands of a killed worker. An order that isn't there has its own promise, and a kept
  * connection may be closed before a request on it begins.
- * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean }[]}
+ * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean, death?: Death }[]}
  */
 export function failuresIn(scene) {
   const { program, requests, deaths } = scene;
@@ -276,21 +278,33 @@ export function failuresIn(scene) {
   );
   const isBegun = ({ client, sentMs, doneMs }) =>
     (begun.get(client) ?? []).some(({ startMs }) => startMs >= sentMs && startMs <= doneMs);
+  const exits = exitsOf(program.events).filter(
+    ({ code, workerPid }) => code !== 0 && hasListened(program.events, workerPid), // others hold nothing
+  );
   return attemptsIn(scene)
+    .filter(({ attempt }) => !isGood(attempt))
     .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
-    .filter(({ attempt, isBegun }) => !isGood(attempt) && (isBegun || !isReset(attempt)))
+    .filter(({ attempt, isBegun }) => isBegun || !isReset(attempt))
     .filter(({ path, attempt }) => !(attempt.status === 404 && path.startsWith('/orders/')))
-    .filter(({ attempt }) => !wasInDeadHands(attempt, { connections, deaths }));
+    .map((one) => ({ ...one, death: deathOf(one.attempt, { connections, exits, deaths }) }))
+    .filter(({ death }) => !death?.isOurs);
 }
 
-/** Was its connection a killed worker's? One that no process has recorded was on its way when the worker died. */
-function wasInDeadHands(attempt, { connections, deaths }) {
+/**
+ * The death of the worker that had the connection of a failed request. A connection that no process recorded was on its way to a worker:
+ * to the first one that died after the request was sent.
+ * @typedef {{ t: number, isOurs: boolean }} Death  isOurs: the check has caused it
+ * @returns {Death | undefined}
+ */
+function deathOf(attempt, { connections, exits, deaths }) {
   const { client, sentMs, doneMs, isReused, error } = attempt;
-  if (!error || error === 'ECONNREFUSED') return false;
+  if (!error || error === 'ECONNREFUSED') return undefined;
   const last = (connections.get(client) ?? []).findLast(({ t }) => t <= doneMs);
   const isOwn = last && (isReused || last.t >= sentMs); // an earlier one only had the same port
-  const dying = deaths.filter(({ fromMs, toMs }) => sentMs <= toMs && doneMs >= fromMs);
-  return isOwn ? dying.some(({ pid }) => pid === last.pid) : dying.length > 0;
+  const exit = exits.find(({ workerPid, t }) => (isOwn ? workerPid === last.pid : t >= sentMs));
+  const ours = deaths.find(({ pid }) => pid === exit?.workerPid);
+  if (ours && (doneMs < ours.fromMs || sentMs > ours.toMs)) return undefined; // it failed at another time
+  return exit && { t: exit.t, isOurs: Boolean(ours) };
 }
 
 /** Invoices during which the event loop of the worker, or of the primary, never turned. */

@@ -1,14 +1,13 @@
 // #region server
 import cluster from 'node:cluster';
+import http from 'node:http';
 import net from 'node:net';
 import { availableParallelism } from 'node:os';
 import { serveOrders } from './orders.js';
 
-const port = process.env.PORT ?? 8080;
 const size = Number(process.env.NODE_CLUSTER_WORKERS ?? availableParallelism());
 const limitMs = 5_000; // of a drain
 const goodbyeMs = 300; // time for clients to ask once more, and to hear that it was the last time
-const waitsMs = [100, 200, 400, 800]; // before the first restart in a row, the second, ...
 let isStopping = false;
 
 // A crash and a reload may both start a worker for the same place. The map says which one has it.
@@ -30,17 +29,17 @@ function seat(place, worker) {
     if (staff.get(place) !== worker) return; // replaced: a planned leave
     console.log(`worker ${worker.process.pid} exited: ${signal ?? `code ${code}`}, a crash`);
     staff.delete(place);
-    setTimeout(fill, waitsMs[0], place);
+    setTimeout(fill, 100, place);
   });
 }
 
-async function fill(place, failures = 0) {
+/** Starts a worker for a free place; after a failed start again, with twice the pause each time. */
+async function fill(place, waitMs = 100) {
   if (isStopping || staff.has(place)) return; // a reload was quicker
   const worker = await startOne();
-  if (worker && staff.has(place)) return retire(worker);
-  if (worker) return seat(place, worker);
-  if (failures === waitsMs.length) return giveUp();
-  setTimeout(fill, waitsMs[failures], place, failures + 1);
+  if (!worker) setTimeout(fill, waitMs, place, 2 * waitMs);
+  else if (staff.has(place)) retire(worker);
+  else seat(place, worker);
 }
 
 let reloads = Promise.resolve();
@@ -64,14 +63,8 @@ function retire(worker) {
     if (worker.isDead()) return resolve();
     worker.on('exit', resolve);
     worker.process.kill('SIGTERM');
-    setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref(); // it may be blocked
+    setTimeout(() => worker.process.kill('SIGKILL'), limitMs).unref(); // it may be blocked
   });
-}
-
-function giveUp() {
-  console.error(`giving up: ${waitsMs.length} restarts in a row, and none listened`);
-  process.exitCode = 1;
-  stop();
 }
 
 function stop() {
@@ -85,14 +78,11 @@ async function serve() {
   const app = createApp();
   const open = new Set(); // responses in flight
   let isDraining = false;
-  const server = app.listen(port, (error) => {
-    if (error) throw error;
-    console.log(`worker ${process.pid} serves`);
-  });
-  server.prependListener('request', (request, response) => {
+  const server = http.createServer((request, response) => {
     open.add(response);
     response.on('close', () => open.delete(response));
     if (isDraining) sayClose(response);
+    app(request, response);
   });
   process.on('SIGTERM', () => {
     if (isDraining) return;
@@ -100,9 +90,9 @@ async function serve() {
     open.forEach(sayClose);
     net.Server.prototype.close.call(server, () => cluster.worker.disconnect());
     setInterval(() => server.closeIdleConnections(), goodbyeMs).unref();
-    setTimeout(() => process.exit(1), limitMs).unref(); // in any case
   });
   process.on('SIGINT', () => {}); // Ctrl-C reaches the workers too: the primary decides what it means
+  server.listen(process.env.PORT ?? 8080, () => console.log(`worker ${process.pid} serves`));
 }
 
 function sayClose(response) {
