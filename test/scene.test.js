@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sceneOf } from '../lib/check/scene.js';
 import { deathsOf } from '../lib/check/strike.js';
-import { scenePicture } from '../lib/verdict/scene-picture.js';
+import { pictureOfCheck, scenePicture } from '../lib/verdict/scene-picture.js';
 import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
 import { createStyle } from '../lib/verdict/style.js';
 import { plainText } from './plain-text.js';
@@ -61,6 +61,13 @@ test('the file is one SVG without scripts or links, and nothing in it is taken f
   assert.ok(svg.includes('a &lt;kill&gt;') && svg.includes('lost &amp; &lt;gone&gt;'));
   assert.equal(svg.match(/class="broken"/g)?.length, 1);
   assert.doesNotMatch(svg, /NaN|undefined|Infinity|<script|href/);
+});
+
+test('the picture of a check names its lesson, its seed, and the first broken promise', () => {
+  const broken = { id: 'a', task: 1, sentence: 'it stands', verdict: 'failed', got: 'It fell.' };
+  const promises = /** @type {any} */ ([broken]);
+  const svg = pictureOfCheck({ scene, seed: 7, verdict: 'failed', promises }, 12);
+  assert.ok(svg.includes('Lesson 12, seed 7: failed') && svg.includes('✖ it stands'));
 });
 
 test('the moment is that of the first broken promise, if it has one', () => {

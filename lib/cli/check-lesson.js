@@ -1,16 +1,14 @@
 /** Checks one lesson: judges it, prints, saves the result, and passes everything on to the page and the board. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCheck } from '../check/run-check.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { parseTimeline, processesOf, requestsOf } from '../observe/timeline.js';
 import { drawTimeline } from '../verdict/draw-timeline.js';
-import { scenePicture } from '../verdict/scene-picture.js';
-import { firstBroken } from '../verdict/scene-strip.js';
 import { createStyle } from '../verdict/style.js';
 import { openPromises, tallyOf } from '../verdict/tally.js';
 import { judgePrediction, roughnessOf } from '../verdict/terminal.js';
-import { allVisible, visible } from '../verdict/visible.js';
+import { visible } from '../verdict/visible.js';
 import { saveVerdict } from './saved/last-verdict.js';
 import { noPage } from './learner-page.js';
 import {
@@ -26,6 +24,7 @@ import { createReporter } from './report.js';
 import { reportSaveErrors } from './saved/save-errors.js';
 import { saveSolutionResult } from './saved/solution-results.js';
 import { writablePath } from './saved/saved-files.js';
+import { saveScene } from './saved/scene-file.js';
 
 /** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../check/run-check.js').CheckResult} CheckResult */
 
@@ -67,9 +66,9 @@ export async function checkLesson(options) {
   const tally = tallyOf(result, before.verdicts);
   if (subject === join(io.root, lessonPaths(key).solution)) saveSolutionResult(result, io);
   const progress = subject ? readProgress(io) : save(result, prediction, before, io);
+  const picture = saveScene(io, result, lesson.number);
   if (isJson) printJson({ ...result, ...tally, prediction: predicted, timeline }, io);
-  else reporter.end(result, progress);
-  savePicture(result, options);
+  else reporter.end(result, progress, picture);
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);
@@ -93,6 +92,7 @@ function judge({ lesson, io, isAll, ...options }, more) {
 /** The whole check for page and board, without its promises, which they have received one by one. */
 function summaryOf(/** @type {CheckResult} */ result, prediction) {
   const { verdict, isWhole, of, tasks, charts, seconds, conditions, output, fault } = result;
+  const { scene, seed } = result;
   const measurements = result.measurements.map((one) => ({
     ...{ ...one, roughness: roughnessOf(one) },
     ...(one.isHeadline && prediction && { judged: judgePrediction(prediction, one) }),
@@ -109,6 +109,8 @@ function summaryOf(/** @type {CheckResult} */ result, prediction) {
       conditions,
       fault,
       prediction,
+      scene,
+      seed,
     },
     output: output.slice(-MOST_OUTPUT),
   };
@@ -133,18 +135,6 @@ function save(/** @type {CheckResult} */ result, prediction, before, /** @type {
     setPrediction(progress, lesson, prediction);
     if (isDone) progress.passed[lesson] ??= { at };
   });
-}
-
-/** The scene of a check as a file to take along. */
-function savePicture(
-  /** @type {CheckResult} */ { scene, promises, verdict, seed },
-  /** @type {Parameters<typeof checkLesson>[0]} */ { lesson, io, isJson },
-) {
-  if (!scene) return;
-  const file = writablePath(io, `lesson-${lesson.number}.svg`);
-  const title = `Lesson ${lesson.number}, seed ${seed}: ${verdict}`;
-  writeFileSync(file, scenePicture(scene, { title, broken: allVisible(firstBroken(promises)) }));
-  if (!isJson) io.stdout.write(`A picture to take along: ${file}\n`);
 }
 
 function showTimeline(/** @type {string} */ file, /** @type {Io} */ io) {

@@ -34,7 +34,8 @@ export function createReporter({ before = noHistory, ...options }) {
       const line = promiseLine(allVisible(promise), { number, of }, style, io.stdout.columns);
       print(...headingOf(task), line);
     },
-    end: (checked, progress) => printEnd(checked, progress, { ...options, before, paper }),
+    end: (checked, progress, picture = /** @type {string | undefined} */ (undefined)) =>
+      printEnd(checked, progress, { ...options, before, paper, picture }),
   };
 }
 
@@ -68,7 +69,7 @@ function createHeadings(style) {
 
 /** @param {any} checked @param {any} progress @param {any} options  of createReporter(), and its paper */
 function printEnd(checked, progress, { lesson, lessons, io, prediction, before, paper, ...more }) {
-  const { subject, isLonger, isHelped = false, hasKeys = false } = more;
+  const { subject, isLonger, isHelped = false, hasKeys = false, picture } = more;
   const { print, style, columns } = paper;
   const result = allVisible(checked);
   const tally = tallyOf(result, before.verdicts);
@@ -84,7 +85,8 @@ function printEnd(checked, progress, { lesson, lessons, io, prediction, before, 
   if (explained.length > 0) print(...explained);
   const keys = hasKeys && keysLine({ first, others, isTold });
   const command = keys || next({ result, lesson, lessons, progress, subject });
-  print(summary(result, tally, style), ...seedLines(result, lesson), command);
+  const again = sceneNotes(result, { lesson, picture, root: io.root });
+  print(summary(result, tally, style), ...again, command);
 }
 
 function sceneOf({ scene, promises }, style, columns) {
@@ -140,11 +142,12 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
   return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
 }
 
-/** How to have the same order of faults again. */
-const seedLines = ({ seed }, { number }) =>
-  seed === undefined
-    ? []
-    : [`Seed ${seed}. The same again: npm run check lesson-${number} -- --seed ${seed}`];
+/** How to have the same order of faults again, and where the picture of the scene is. */
+function sceneNotes({ seed }, { lesson: { number }, picture, root }) {
+  if (seed === undefined) return [];
+  const again = `Seed ${seed}. The same again: npm run check lesson-${number} -- --seed ${seed}`;
+  return picture ? [again, `The scene as a picture: ${visible(relative(root, picture))}`] : [again];
+}
 
 /** The last line: the next command. */
 function next({ result: { verdict, isWhole }, lesson, lessons, progress, subject }) {

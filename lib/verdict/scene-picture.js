@@ -1,4 +1,6 @@
 /** A scene under load as one SVG file that needs nothing else: availability, latency and workers over time, the blows marked. */
+import { firstBroken } from './scene-strip.js';
+import { allVisible } from './visible.js';
 
 const [WIDTH, HEIGHT] = [960, 470];
 const [LEFT, RIGHT] = [110, 20];
@@ -11,6 +13,17 @@ const PANELS = {
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#222}.title{font-size:18px;font-weight:600}.dim{fill:#666}
 .blow{fill:#f2c14e;opacity:.28}.ok{fill:#3a9d5d}.lost{fill:#c8322b}.p50{stroke:#2d6cdf}.p99{stroke:#8a4fd0}
 .line{fill:none;stroke-width:2}.staff{fill:#5b7083}.axis{stroke:#999}.broken{stroke:#c8322b;stroke-width:2;stroke-dasharray:4 3}`;
+
+/**
+ * The picture of a check that played a scene.
+ * @param {{ scene: import('./scene-strip.js').Scene, seed?: number, verdict: string, promises: import('./outcome.js').PromiseRecord[] }} check
+ * @param {number} number  of its lesson @returns {string}  SVG
+ */
+export const pictureOfCheck = ({ scene, seed, verdict, promises }, number) =>
+  scenePicture(scene, {
+    title: `Lesson ${number}, seed ${seed}: ${verdict}`,
+    broken: allVisible(firstBroken(promises)),
+  });
 
 /**
  * @param {import('./scene-strip.js').Scene} scene @param {{ title: string, broken?: import('./scene-strip.js').FirstBroken }} about  title: what was
