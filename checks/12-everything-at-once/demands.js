@@ -227,8 +227,8 @@ export function demandNoFailures(scene) {
   const { program, stop, blows, isStarved, output } = scene;
   const failures = failuresIn(scene);
   const judge = isStarved ? demandInTime : demand;
-  const slain = failures.filter(({ death }) => death && !isDeploy(blowAt(blows, death.t)));
-  demand(slain.length === 0, storyOfFailures(scene, slain)); // no drain that starved: none was going on
+  const slain = failures.filter((one) => isSlain(one, blows));
+  demand(slain.length === 0, storyOfFailures(scene, slain));
   const certain = failures.filter(({ attempt }) => !isLate(attempt));
   judge(certain.length === 0, storyOfFailures(scene, certain));
   demandInTime(failures.length === 0, storyOfFailures(scene, failures));
@@ -249,15 +249,17 @@ function storyOfFailures(scene, failures) {
   const [, why, repair] = firstOf(FAILURES, {
     statuses: failures.filter(({ attempt }) => !attempt.error),
     refused: failures.some(({ attempt }) => attempt.error === 'ECONNREFUSED'),
-    slain: failures.some(({ death }) => death && !isDeploy(blowAt(blows, death.t))),
+    slain: isSlain(first, blows),
     begun: failures.some(({ isBegun }) => isBegun),
   });
   const reasons = new Set(failures.map(({ attempt }) => reasonOf(attempt)));
-  const moments = failures
-    .map(({ attempt }) =>
-      requests.find((one) => one.client === attempt.client && one.startMs >= attempt.sentMs),
-    )
-    .map((request) => momentOf(request, 'a request that fails'));
+  const begun = failures.map(({ attempt }) =>
+    requests.find((one) => one.client === attempt.client && one.startMs >= attempt.sentMs),
+  );
+  const moments = [
+    first.death && exitMoment(first.death),
+    ...begun.map((request) => momentOf(request, 'a request that fails')),
+  ].filter(Boolean);
   return {
     expected: 'No request fails, except those in the hands of a worker that the check has killed.',
     got: `${failures.length} of ${attemptsIn(scene).length} failed (${[...reasons].join(', ')}), the first ${whenOf(first, blows)}.`,
@@ -267,6 +269,10 @@ function storyOfFailures(scene, failures) {
   };
 }
 
+/** Did its worker die while nothing was deployed? Then no limit of a drain can have ended it, however crowded the machine was. */
+const isSlain = (/** @type {{ death?: any }} */ { death }, blows) =>
+  death !== undefined && !isDeploy(blowAt(blows, death.t));
+
 const reasonOf = (answer) => answer?.error ?? `status ${answer?.status}`;
 
 /** On a crowded machine an answer may come after the limit of a drain, which then cuts it. */
@@ -275,10 +281,10 @@ const isLate = (
 ) => limitMs !== undefined || doneMs - sentMs > LATE_MS;
 
 /** "/invoice, 0.4 s after the begin of blow 3, a new version is deployed" */
-function whenOf({ path, attempt }, blows) {
-  const blow = blowAt(blows, attempt.doneMs);
+function whenOf({ path, failedMs }, blows) {
+  const blow = blowAt(blows, failedMs);
   if (!blow) return `${path}, before the first blow`;
-  const seconds = ((attempt.doneMs - blow.fromMs) / 1_000).toFixed(1);
+  const seconds = ((failedMs - blow.fromMs) / 1_000).toFixed(1);
   return `${path}, ${seconds} s after the begin of ${asBlow(blows, blow)}`;
 }
 

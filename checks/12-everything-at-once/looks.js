@@ -267,7 +267,8 @@ export function attemptsIn({ sent, placed }) {
 /**
  * The requests that failed and were not in the hands of a killed worker. An order that isn't there has its own promise, and a kept
  * connection may be closed before a request on it begins.
- * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean, death?: Death }[]}
+ * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean, death?: Death, failedMs: number }[]}  the
+ *   earliest first
  */
 export function failuresIn(scene) {
   const { program, requests, deaths } = scene;
@@ -287,13 +288,15 @@ export function failuresIn(scene) {
     .filter(({ attempt, isBegun }) => isBegun || !isReset(attempt))
     .filter(({ path, attempt }) => !(attempt.status === 404 && path.startsWith('/orders/')))
     .map((one) => ({ ...one, death: deathOf(one.attempt, { connections, exits, deaths }) }))
-    .filter(({ death }) => !death?.isOurs);
+    .filter(({ death }) => !death?.isOurs)
+    .map((one) => ({ ...one, failedMs: one.death?.t ?? one.attempt.doneMs }))
+    .sort((a, b) => a.failedMs - b.failedMs);
 }
 
 /**
  * The death of the worker that had the connection of a failed request. A connection that no process recorded was on its way to a worker:
  * to the first one that died after the request was sent.
- * @typedef {{ t: number, isOurs: boolean }} Death  isOurs: the check has caused it
+ * @typedef {import('../../lib/observe/timeline.js').Event & { isOurs: boolean }} Death  a worker's exit; isOurs: the check has caused it
  * @returns {Death | undefined}
  */
 function deathOf(attempt, { connections, exits, deaths }) {
@@ -304,7 +307,7 @@ function deathOf(attempt, { connections, exits, deaths }) {
   const exit = exits.find(({ workerPid, t }) => (isOwn ? workerPid === last.pid : t >= sentMs));
   const ours = deaths.find(({ pid }) => pid === exit?.workerPid);
   if (ours && (doneMs < ours.fromMs || sentMs > ours.toMs)) return undefined; // it failed at another time
-  return exit && { t: exit.t, isOurs: Boolean(ours) };
+  return exit && { ...exit, isOurs: Boolean(ours) };
 }
 
 /** Invoices during which the event loop of the worker, or of the primary, never turned. */
