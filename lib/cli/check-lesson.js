@@ -66,9 +66,8 @@ export async function checkLesson(options) {
   const tally = tallyOf(result, before.verdicts);
   if (subject === join(io.root, lessonPaths(key).solution)) saveSolutionResult(result, io);
   const progress = subject ? readProgress(io) : save(result, prediction, before, io);
-  const picture = saveScene(io, result, lesson.number);
   if (isJson) printJson({ ...result, ...tally, prediction: predicted, timeline }, io);
-  else reporter.end(result, progress, picture);
+  else reporter.end(result, progress, saveScene(io, result, lesson.number));
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);

@@ -63,7 +63,7 @@ function retire(worker) {
     if (worker.isDead()) return resolve();
     worker.on('exit', resolve);
     worker.process.kill('SIGTERM');
-    setTimeout(() => worker.process.kill('SIGKILL'), limitMs).unref(); // it may be blocked
+    setTimeout(() => worker.process.kill('SIGKILL'), limitMs + 500).unref(); // it may be blocked
   });
 }
 
@@ -90,6 +90,7 @@ async function serve() {
     open.forEach(sayClose);
     net.Server.prototype.close.call(server, () => cluster.worker.disconnect());
     setInterval(() => server.closeIdleConnections(), goodbyeMs).unref();
+    setTimeout(() => process.exit(1), limitMs).unref(); // in any case
   });
   process.on('SIGINT', () => {}); // Ctrl-C reaches the workers too: the primary decides what it means
   server.listen(process.env.PORT ?? 8080, () => console.log(`worker ${process.pid} serves`));

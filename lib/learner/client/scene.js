@@ -12,7 +12,7 @@ export function createScene(place, { key, number }) {
       const src = `/lessons/${key}/scene.svg?check=${id}`;
       const link = make('a', { href: src, download: `lesson-${number}.svg` });
       link.append(make('img', { src, alt: wordsOf(scene) }));
-      const textContent = `Seed ${seed}. The yellow stripes are the blows, each until all workers served again. A click on the picture saves it as a file.`;
+      const textContent = `Seed ${seed}. The yellow stripes are the blows, each until all workers served again. A click on the picture saves it.`;
       place.replaceChildren(link, make('figcaption', { className: 'note', textContent }));
     },
   };
