@@ -1,6 +1,7 @@
 // Verifies the picture of a scene: what a slice counts, the terminal's strip, the SVG file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { failuresIn } from '../checks/12-everything-at-once/looks.js';
 import { sceneOf } from '../lib/check/scene.js';
 import { deathsOf } from '../lib/check/strike.js';
 import { pictureOfCheck, scenePicture } from '../lib/verdict/scene-picture.js';
@@ -95,4 +96,22 @@ test('a death is one that the check has caused, until the primary learns of it',
     { pid: 2, fromMs: 5, toMs: 9 },
     { pid: 4, fromMs: 30, toMs: Infinity },
   ]);
+});
+
+test('a request that no process recorded was on its way to the first worker that died, which only the check may have killed', () => {
+  const listens = (/** @type {number} */ workerPid) => ({ pid: 1, t: 0, what: 'worker-listening', workerPid }); // prettier-ignore
+  const exit = (/** @type {number} */ workerPid, /** @type {number} */ t, code = /** @type {number | null} */ (null)) => ({ pid: 1, t, what: 'worker-exit', workerPid, code }); // prettier-ignore
+  const silent = { sentMs: 100, doneMs: 2_600, client: 9, isReused: false, error: 'no answer' };
+  const failedWith = (/** @type {any[]} */ exits) =>
+    failuresIn({
+      ...{ program: { events: [listens(2), listens(3), ...exits] }, requests: [] },
+      ...{ sent: [{ path: '/', first: silent, isRepeated: false }], placed: [] },
+      deaths: [{ pid: 3, fromMs: 900, toMs: 950 }], // the check's own kill
+    });
+  assert.deepEqual(failedWith([exit(3, 950)]), []);
+  assert.deepEqual(failedWith([exit(2, 200, 0), exit(3, 950)]), [], 'worker 2 had drained');
+  const [one] = failedWith([exit(2, 400), exit(3, 950)]);
+  assert.deepEqual([one.failedMs, one.death?.workerPid], [400, 2], 'a watchdog killed worker 2');
+  const [two] = failedWith([exit(3, 50)]);
+  assert.deepEqual([two.failedMs, two.death], [2_600, undefined], 'it was sent after the kill');
 });

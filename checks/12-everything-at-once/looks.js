@@ -42,6 +42,7 @@ const ASKED_AGAIN = 4; // times, for what every worker must know
 const LAST_INVOICES = 4; // in flight at SIGTERM
 const STARVED = 0.5; // of the scene: then a limit of the program's own may have cut an answer
 const BEAT_MS = 20; // an event loop reports itself every 20 ms
+const NOTICED_MS = 500; // a client may notice a death before the primary does
 
 /** @type {import('../../lib/measure/traffic.js').Kind[]} */
 const KINDS = [
@@ -271,7 +272,7 @@ export function attemptsIn({ sent, placed }) {
  *   earliest first
  */
 export function failuresIn(scene) {
-  const { program, requests, deaths } = scene;
+  const { program, requests, deaths, stop } = scene;
   const connections = groupBy(eventsOf(program.events, 'connection'), ({ client }) => client);
   const begun = groupBy(
     requests.filter(({ endMs }) => endMs === undefined),
@@ -279,9 +280,9 @@ export function failuresIn(scene) {
   );
   const isBegun = ({ client, sentMs, doneMs }) =>
     (begun.get(client) ?? []).some(({ startMs }) => startMs >= sentMs && startMs <= doneMs);
-  const exits = exitsOf(program.events).filter(
-    ({ code, workerPid }) => code !== 0 && hasListened(program.events, workerPid), // others hold nothing
-  );
+  const exits = exitsOf(program.events)
+    .filter(({ t }) => t < (stop?.fromMs ?? Infinity)) // later ones are of the stop
+    .filter(({ code, workerPid }) => code !== 0 && hasListened(program.events, workerPid)); // others hold nothing
   return attemptsIn(scene)
     .filter(({ attempt }) => !isGood(attempt))
     .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
@@ -305,9 +306,12 @@ function deathOf(attempt, { connections, exits, deaths }) {
   const last = (connections.get(client) ?? []).findLast(({ t }) => t <= doneMs);
   const isOwn = last && (isReused || last.t >= sentMs); // an earlier one only had the same port
   const exit = exits.find(({ workerPid, t }) => (isOwn ? workerPid === last.pid : t >= sentMs));
-  const ours = deaths.find(({ pid }) => pid === exit?.workerPid);
-  if (ours && (doneMs < ours.fromMs || sentMs > ours.toMs)) return undefined; // it failed at another time
-  return exit && { ...exit, isOurs: Boolean(ours) };
+  if (!exit) return undefined;
+  const ours = deaths.find(({ pid }) => pid === exit.workerPid);
+  const isThen = ours
+    ? doneMs >= ours.fromMs && sentMs <= ours.toMs
+    : exit.t <= doneMs + NOTICED_MS; // otherwise it had failed before
+  return isThen ? { ...exit, isOurs: Boolean(ours) } : undefined;
 }
 
 /** Invoices during which the event loop of the worker, or of the primary, never turned. */
