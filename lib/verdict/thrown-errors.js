@@ -11,6 +11,7 @@ const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
 const ERROR = /^\w*Error\b/;
 /** Node.js prints the place, up to four lines (the source, a caret, blank ones), and then the error. */
 const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
+const CRASH = 'A process threw and exited: ';
 const CARET = /^\s*\^+\s*$/;
 
 /**
@@ -20,8 +21,11 @@ const CARET = /^\s*\^+\s*$/;
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `A process threw and exited: ${withPlace(stack.split('\n'))}`;
+  return stack && `${CRASH}${withPlace(stack.split('\n'))}`;
 }
+
+/** Is a crash the reason that a failed demand gives? @param {string} [why] */
+export const namesCrash = (why) => Boolean(why?.startsWith(CRASH));
 
 /**
  * The error of a handler, as Express prints it.
