@@ -40,6 +40,7 @@ function demandNoEmergency(program, first, story) {
     ...story,
     got: `nginx says: ${emergency?.replace(/ in \S*\/(\S+):(\d+)$/, ' ($1, line $2)')}`,
     why: EMERGENCIES.find(([kind]) => kind.test(emergency ?? ''))?.[1],
+    shows: endShown(program),
     try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
   });
 }
@@ -344,9 +345,11 @@ export function demandAnotherAnswers({
 
 /** The machine listens again at its old address, and gets requests again. */
 export function demandReturn({ program, address, isBack, isUsed, ports, deadMs, deaths }) {
-  const [before, after = before] = ports;
-  const started = eventsOf(program.events, 'child').filter((child) => child.t > deadMs);
-  const story = { output: program.output(), shows: shown(program, started, 'starts a process') };
+  const [before, now = before] = ports;
+  const after = (what) => eventsOf(program.events, what).filter(({ t }) => t > deadMs);
+  const started = shown(program, after('child'), 'starts a process');
+  const shows = started.moments.length > 0 ? started : shown(program, after('exit'), 'exits');
+  const story = { output: program.output(), shows };
   demandInTime(isBack, {
     ...story,
     expected: `Machine ${address} has lost its last worker${deaths > 1 ? ' a second time' : ''}, and exits with code 0. A second later it is started again.`,
@@ -357,16 +360,16 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs, 
         : 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
     try: 'look at what happens when a machine exits, also the second time',
   });
-  (before === after ? demandInTime : demand)(isUsed, {
+  (before === now ? demandInTime : demand)(isUsed, {
     ...story,
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
     got: 'It got no request for several seconds.',
     why:
-      before === after
+      before === now
         ? 'After a failure nginx leaves a server alone for fail_timeout, 10 s by default.'
-        : `It was on port ${before}, and is on port ${after} now. nginx still has the old address.`,
+        : `It was on port ${before}, and is on port ${now} now. nginx still has the old address.`,
     try:
-      before === after
+      before === now
         ? 'look at how long nginx leaves a server alone that has failed'
         : "start('machine.js', { HOST, PORT: port }): the same port each time",
   });
