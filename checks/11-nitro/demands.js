@@ -292,7 +292,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
-    why: "Nitro's primary replaces each at once, forever, and the replacements' exits count too. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
+    why: "Nitro's primary replaces each at once, and the replacements' exits count too. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
     shows: exitsShown(program),
     output,
   };
