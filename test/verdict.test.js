@@ -252,7 +252,9 @@ test('the reason that a program is not ready follows from how it exited, or else
   assert.match(taken.try ?? '', /where the port comes from/);
   const moved =
     "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
-  assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
+  const absent = story({ fate: end, output: moved });
+  assert.equal(absent.why, 'b.js imports jobs.js, and there is no such file.');
+  assert.match(absent.try ?? '', /^look for jobs\.js/);
   assert.match(
     story({ fate: end, output, port: 8080 }).why ?? '',
     /The program itself has that port/,
@@ -306,10 +308,10 @@ test('the reason that a program is not ready follows from how it exited, or else
   assert.match(story({ isUnseen: true }).got ?? '', /cannot be observed/);
   const ends = Array(12).fill({ t: 1, pid: 1, what: 'worker-exit' });
   assert.match(story({ isFutile: true, events: ends }).got ?? '', /endlessly: 12 so far/);
-  assert.match(
-    story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '',
-    /isn't listening on any port/,
-  );
+  const beat = { t: 1, pid: 1, what: 'beat' };
+  assert.match(story({ events: [beat] }).got ?? '', /isn't listening on any port/);
+  const forks = Array(2).fill({ t: 1, pid: 1, what: 'fork', workerPid: 2 });
+  assert.match(story({ events: [...forks, beat] }).why ?? '', /forked 2 workers, and none/);
 });
 
 test('an error in a handler is shown with its place; an error that ended a process is not ascribed to a handler', () => {

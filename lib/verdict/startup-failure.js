@@ -1,4 +1,5 @@
 /** Explains why a program didn't start listening, and how to fix it. */
+import { basename, dirname, relative } from 'node:path';
 import { Broken } from './outcome.js';
 import { describeStartError } from './thrown-errors.js';
 
@@ -76,9 +77,15 @@ function knownCrash(why = '', /** @type {number} */ port) {
       why: `It listens on port ${taken}, which something else has: ${why}. The environment variable PORT gives the port, and was ${port}.`,
       try: WHICH_PORT,
     };
-  const [, kind, what] = /Cannot find (module|package) '([^']+)'/.exec(why) ?? [];
-  if (kind === 'module' && what.includes('/'))
-    return { try: `look for ${what.slice(what.lastIndexOf('/') + 1)}: was it renamed or moved?` };
+  const [, kind, what, from] =
+    /Cannot find (module|package) '([^']+)'(?: imported from (\/.*?\.[cm]?[jt]s))?/.exec(why) ?? [];
+  if (kind === 'module' && what.includes('/')) {
+    const wanted = from && relative(dirname(from), what);
+    return {
+      ...(wanted && { why: `${basename(from)} imports ${wanted}, and there is no such file.` }),
+      try: `look for ${basename(what)}: was it renamed or moved?`,
+    };
+  }
   return kind ? { try: `npm ci, if ${what} is no misspelt name` } : {};
 }
 
@@ -157,8 +164,12 @@ function fromSilence({ port, events, nowMs = 0 }) {
       why: 'An endless loop, or a synchronous call that never returns, lets nothing after it run.',
     };
   }
+  const workers = events.filter(({ what }) => what === 'fork').length;
   return {
     got: NOT_LISTENING,
-    why: 'No process called listen().',
+    why:
+      workers > 0
+        ? `It forked ${workers} workers, and none of them called listen().`
+        : 'No process called listen().',
   };
 }
