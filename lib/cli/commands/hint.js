@@ -24,7 +24,8 @@ export async function run(argv, io) {
   io.stdout.write(`${head}. ${name}\n\n`);
   shown.forEach((hint, index) => {
     const count = style.cyan(`Hint ${index + 1} of ${of}`);
-    const lines = wrap(hint.trim(), Math.min(io.stdout.columns ?? 100, 100) - 4);
+    const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
+    const lines = hint.includes('\n') ? hint.split('\n') : wrap(hint, columns); // code stays as it is
     io.stdout.write(`${count}\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
   });
   io.stdout.write(
