@@ -14,7 +14,7 @@ const CARET = /^\s*\^+\s*$/;
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `A process threw and exited: ${withPlace(stack.split('\n'))}`;
+  return stack && `A process threw and exited: ${withPlace(fromError(stack))}`;
 }
 
 /**
@@ -50,6 +50,13 @@ function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
 const isOwn = (/** @type {string} */ frame) =>
   FRAME.test(frame) && !NOT_THEIRS.test(frame) && PLACE.test(frame);
 
+/** The error and its frames. Above a SyntaxError the stack begins with the place. @returns {[string, ...string[]]} */
+function fromError(/** @type {string} */ stack) {
+  const [first, ...rest] = stack.split('\n');
+  const at = PLACE.test(first) ? rest.findIndex((line) => ERROR.test(line)) : -1;
+  return at < 0 ? [first, ...rest] : [rest[at], ...rest.slice(at + 1), `    at ${first}`];
+}
+
 /** The error with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
@@ -64,7 +71,7 @@ const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, 
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = stack?.split('\n')[0] ?? lastError(output);
+  const error = (stack && fromError(stack)[0]) ?? lastError(output);
   if (!error) return undefined;
   const [file, line] =
     placeIn(`${stack}\n${output}`, name.slice(0, name.lastIndexOf('/') + 1)) ?? [];
