@@ -7,6 +7,7 @@ import { explainNotReady } from '../lib/verdict/startup-failure.js';
 import {
   describeCrash,
   describeHandlerError,
+  describeStartError,
   addSyntaxErrorPlace,
 } from '../lib/verdict/thrown-errors.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
@@ -337,6 +338,21 @@ test('an error in a handler is shown with its place; an error that ended a proce
     describeCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
     'A process threw and exited: TypeError: no (server.js, line 15)',
   );
+});
+
+test('an import of a missing name is described by its error and line, though its stack begins with the place', () => {
+  const stack = [
+    'file:///w/lessons/x/server.js:2',
+    "import { cluster } from 'node:cluster';",
+    '         ^^^^^^^',
+    "SyntaxError: The requested module 'node:cluster' does not provide an export named 'cluster'",
+    '    at ModuleJob._instantiate (node:internal/modules/esm/module_job:228:21)',
+  ].join('\n');
+  const crash = { t: 1, pid: 1, what: 'crash', error: stack };
+  const error = /^SyntaxError: .* named 'cluster' \(server\.js, line 2\)$/;
+  const run = { name: '/w/lessons/x/server.js', events: [crash], output: stack };
+  assert.match(describeStartError(run) ?? '', error);
+  assert.match(describeCrash([crash])?.replace('A process threw and exited: ', '') ?? '', error);
 });
 
 test('a file that does not parse is named with its line, which stands above the error only', () => {

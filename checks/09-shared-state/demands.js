@@ -23,14 +23,13 @@ const crashShown = (program, crash = eventsOf(program.events, 'crash')[0]) => ({
   moments: [momentOf(crash, 'throws')],
 });
 
-/** Decides at once if a process threw, because a second look would only see that again. */
+/** If a process threw, that is the reason. */
 const demandServed = (program, isSo, /** @type {any} */ { why, ...story }) => {
   const crash = describeCrash(program.events);
-  const isTaken = crash?.includes('EADDRINUSE');
-  const all = isTaken
+  const all = crash?.includes('EADDRINUSE')
     ? `${crash}. The port was open already: which process opened it before?`
     : crash;
-  (crash ? demand : demandInTime)(isSo, { ...story, why: all ?? why });
+  demandInTime(isSo, { ...story, why: all ?? why });
 };
 
 const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>

@@ -164,12 +164,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
       why: 'An endless loop, or a synchronous call that never returns, lets nothing after it run.',
     };
   }
-  const workers = events.filter(({ what }) => what === 'fork').length;
-  return {
-    got: NOT_LISTENING,
-    why:
-      workers > 0
-        ? `It forked ${workers} workers, and none of them called listen().`
-        : 'No process called listen().',
-  };
+  const others = events.filter(({ what }) => what === 'child').length;
+  const which = others > 0 ? `: not this one, nor any of the ${others} that it started` : '';
+  return { got: NOT_LISTENING, why: `No process called listen()${which}.` };
 }

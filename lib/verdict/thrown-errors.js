@@ -21,7 +21,7 @@ const CARET = /^\s*\^+\s*$/;
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `${CRASH}${withPlace(stack.split('\n'))}`;
+  return stack && `${CRASH}${withPlace(fromError(stack))}`;
 }
 
 /** Is a crash the reason that a failed demand gives? @param {string} [why] */
@@ -63,6 +63,13 @@ function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
 const isOwn = (/** @type {string} */ frame) =>
   FRAME.test(frame) && !FOREIGN.test(frame) && PLACE.test(frame);
 
+/** The error and its frames. Above a SyntaxError the stack begins with the place. @returns {[string, ...string[]]} */
+function fromError(/** @type {string} */ stack) {
+  const [first, ...rest] = stack.split('\n');
+  const at = PLACE.test(first) ? rest.findIndex((line) => ERROR.test(line)) : -1;
+  return at < 0 ? [first, ...rest] : [rest[at], ...rest.slice(at + 1), `    at ${first}`];
+}
+
 /** The error with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
@@ -79,7 +86,7 @@ const placed = (error, file, line) => `${error} (${file}, line ${line})`;
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = stack?.split('\n')[0] ?? /^\w*Error\b.*$/m.exec(output)?.[0];
+  return stack && `${CRASH}${withPlace(fromError(stack))}`;
   if (!error) return undefined;
   const folder = name.slice(0, name.lastIndexOf('/') + 1);
   const [file, line] = placeIn(`${stack}\n${output}`, folder) ?? [];

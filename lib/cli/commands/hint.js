@@ -21,7 +21,7 @@ export async function run(argv, io) {
     io.stdout.write(`Compare with ours: npm run diff lesson-${number}\n`);
     return 0;
   }
-  io.stdout.write(`${head}. ${name}\n\n`);
+  io.stdout.write(`${head}  ${name}\n\n`);
   shown.forEach((hint, index) => {
     const count = style.cyan(`Hint ${index + 1} of ${of}`);
     const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
