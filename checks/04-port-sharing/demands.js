@@ -229,9 +229,9 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
 /** A child threw outside of its own lines, and no server in it had a connection: nothing listened for what it was sent. */
 function describeUnserved({ events, pid: parent }) {
   const crash = eventsOf(events, 'crash')[0];
-  const how = crash && describeCrash([crash]);
+  const how = describeCrash(crash ? [crash] : []);
   const hasOne = eventsOf(events, 'connection').some(({ pid }) => pid === crash?.pid);
-  if (!crash || crash.pid === parent || hasOne || /line \d+\)$/.test(how)) return undefined;
+  if (!how || crash.pid === parent || hasOne || /line \d+\)$/.test(how)) return undefined;
   return `${how}. No server in that child had a connection yet: was one sent before the child said that it is ready?`;
 }
 
