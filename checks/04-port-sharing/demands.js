@@ -245,10 +245,14 @@ function endShown({ events }, pids) {
 export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fate }) {
   const expected = `Child ${victim} is killed. The parent and the other child keep serving.`;
   const shows = { program, moments: endShown(program, [program.pid]) };
+  const crash = describeCrash(program.events);
+  const isSend = /ERR_IPC_CHANNEL_CLOSED|EPIPE/.test(crash ?? '');
   demand(!fate, {
     expected,
     got: 'The parent exited as well.',
-    why: describeCrash(program.events) ?? 'It exits when a child does.',
+    why: crash
+      ? `${crash}.${isSend ? " It was the dead child's turn." : ''}`
+      : 'It exits when a child does.',
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });
