@@ -86,7 +86,7 @@ const placed = (error, file, line) => `${error} (${file}, line ${line})`;
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `${CRASH}${withPlace(fromError(stack))}`;
+  const error = (stack && fromError(stack)[0]) ?? /^\w*Error\b.*$/m.exec(output)?.[0];
   if (!error) return undefined;
   const folder = name.slice(0, name.lastIndexOf('/') + 1);
   const [file, line] = placeIn(`${stack}\n${output}`, folder) ?? [];
