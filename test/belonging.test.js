@@ -15,7 +15,7 @@ import { holdersOf } from '../lib/observe/sockets.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { abandonedHomes, nameHome, temporaryFolder } from '../lib/observe/temporary-folder.js';
 import { onBoth } from './both-killed.js';
-import { escapes, programOf, staying } from './escapes.js';
+import { escapes, missingFor, programOf, staying } from './escapes.js';
 import { limitMs } from './limits.js';
 import { onlyApart } from './namespace.js';
 import { until } from './nothing-left.js';
@@ -156,7 +156,7 @@ describe(
     assert.ok(onlyApart.skip || findMarker(), 'the table holds where there is prlimit');
     for (const [name, escape] of Object.entries(escapes))
       for (let time = 1; time <= TIMES; time += 1)
-        test(name, async (t) => {
+        test(name, { skip: missingFor(name) }, async (t) => {
           const { runner, mark } = await start(t, programOf(escape));
           await until('it has left', () => staying(mark).length > 0, limitMs(10));
           assert.deepEqual(await runner.close(), []);
@@ -169,13 +169,17 @@ describe('the next start', onlyApart, () => {
   const left = ['no environment, its parent gone at once', 'stopped, no environment'];
   const daemons = ['nginx, no environment', 'redis-server, no environment'];
   for (const name of [...left, ...daemons])
-    test(`ends leftovers of a killed check and keeper: ${name}`, async () => {
-      const { home, mark } = await onBoth(programOf(escapes[name]));
-      assert.ok(staying(mark).length > 0, 'it is left');
-      await createRunner().close();
-      assert.deepEqual(staying(mark), []);
-      assert.equal(existsSync(home), false);
-    });
+    test(
+      `ends leftovers of a killed check and keeper: ${name}`,
+      { skip: missingFor(name) },
+      async () => {
+        const { home, mark } = await onBoth(programOf(escapes[name]));
+        assert.ok(staying(mark).length > 0, 'it is left');
+        await createRunner().close();
+        assert.deepEqual(staying(mark), []);
+        assert.equal(existsSync(home), false);
+      },
+    );
 
   test('leaves the processes of a running check, or of another place, alone', async (t) => {
     const { runner, program } = await start(t, 'setInterval(() => {}, 1e6)');

@@ -83,7 +83,7 @@ test('a command named like an object property or a path is unknown', async () =>
   }
 });
 
-test('list shows every lesson, its state in words, and where to continue', async () => {
+test('list shows every lesson, its state, and where to continue', async () => {
   const root = makeRoot();
   pass(root, keys[0]);
   const { code, stdout, stderr } = await dispatched(root, ['list']);
@@ -92,9 +92,9 @@ test('list shows every lesson, its state in words, and where to continue', async
     stdout,
     `Lessons: 1 of 3 passed
 
- 1  blocking-server       20 min  passed  About 01-blocking-server
- 2  cluster-fork          20 min  next    About 02-cluster-fork
- 3  scheduling-policies   20 min          About 03-scheduling-policies
+✔  1  blocking-server      20 min  About 01-blocking-server
+→  2  cluster-fork         20 min  About 02-cluster-fork
+   3  scheduling-policies  20 min  About 03-scheduling-policies
 
 Continue with: npm run check lesson-2
 `,

@@ -1,6 +1,7 @@
 // Ways in which a program's processes escape it: each is the text of a program that leaves one process for a minute. Only the
 // process that stays has `stays` and the mark among its arguments.
 import { readFileSync, readdirSync } from 'node:fs';
+import { spawnSync } from '../lib/common/child.js';
 
 const python = `import os, sys
 if os.fork(): os._exit(0)
@@ -81,6 +82,13 @@ export const fastHydra = `spawn('python3', ['-c', ${JSON.stringify(pythonHydra)}
 
 /** @param {string} escape */
 export const programOf = (escape) => `${head}${escape}`;
+
+/** For `skip`: what an escape needs and this machine lacks; CI has all of it. @param {string} name  of an escape */
+export function missingFor(name) {
+  const [command] = /python3|\/usr\/sbin\/nginx|redis-server/.exec(escapes[name]) ?? [];
+  const isMissing = command && !process.env.CI && spawnSync(command, ['--version']).error;
+  return isMissing && `${command} is not installed`;
+}
 
 const DAEMON = /^(nginx: |redis-server )/; // each writes its own command line
 

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { waitsToWrite } from '../lib/observe/blocked-write.js';
 import { listenForKeys } from '../lib/cli/keys.js';
-import { closingGenerators, closeWithCheck } from '../lib/measure/generator.js';
+import { closeAtEnd, runAndClose } from '../lib/common/run-and-close.js';
 import { createLoad } from '../lib/measure/load.js';
 import { isFromRepository, resolve, resolveNow } from '../lib/observe/preload/resolve-hook.js';
 
@@ -39,17 +39,17 @@ test('a closed load generator sends nothing more, and says so', async (t) => {
   await assert.rejects(load.fire(window), /The load generator (is closed|ended)/);
 });
 
-test('work that finishes closes its own open generators, and no others', async () => {
+test('work that finishes closes what it has left open, and nothing of other work', async () => {
   /** @type {string[]} */
   const closed = [];
   let finish = () => {};
-  const other = closingGenerators(async () => {
-    closeWithCheck(() => closed.push('of the other'));
+  const other = runAndClose(async () => {
+    closeAtEnd(() => closed.push('of the other'));
     await new Promise((resolve) => (finish = () => resolve(undefined)));
   });
-  const broken = closingGenerators(async () => {
-    const close = closeWithCheck(() => closed.push('closed by itself'));
-    closeWithCheck(() => closed.push('left open'));
+  const broken = runAndClose(async () => {
+    const close = closeAtEnd(() => closed.push('closed by itself'));
+    closeAtEnd(() => closed.push('left open'));
     close();
     throw new Error('It broke off.');
   });

@@ -66,10 +66,10 @@ async function makeMutants(key) {
   return (await Promise.all(each)).flat().filter((mutant) => !isGiven(mutant));
 }
 
-const linesOf = (file) =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .map((line) => line.trim());
+function linesOf(file) {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.map((line) => line.trim());
+}
 
 /** Has an earlier run listed it? */
 function isListed(key, mutant) {

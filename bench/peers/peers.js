@@ -6,9 +6,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runAndClose } from '../../lib/common/run-and-close.js';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { conditionsNow, disturbanceOf, watchMachine } from '../../lib/measure/conditions.js';
-import { closingGenerators } from '../../lib/measure/generator.js';
 import { createRunner } from '../../lib/observe/runner.js';
 import { measureArticles } from './articles.js';
 import { evidencePage } from './evidence.js';
@@ -53,7 +53,7 @@ const interrupted = new Promise((_, reject) =>
   interrupt.signal.addEventListener('abort', () => reject(interrupt.signal.reason)),
 );
 try {
-  await closingGenerators(() => Promise.race([measure(), interrupted]));
+  await runAndClose(() => Promise.race([measure(), interrupted]));
 } catch (error) {
   if (!interrupt.signal.aborted) throw error;
   process.exitCode = 130;

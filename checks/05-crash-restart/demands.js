@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import {
   demand,
   demandInTime,
+  describeCrash,
   eventsOf,
   exitMoment,
   exitsOf,
@@ -12,13 +13,12 @@ import {
   howItEnded,
   primaryExitMoment,
   sumOf,
-  describeCrash,
 } from '../../lib/check/checking.js';
 import { ON_ITS_WAY, OTHER_CODE, RESTARTS, WAITS_MS, isConclusive } from './looks.js';
 
 const SHORTEST = 0.75; // of a wait, for jitter
-const LONGEST = 2; // times a wait, plus 100 ms
-const LONGEST_IN_ALL = 1.6; // times all waits together
+const LONGEST = 2; // times a wait, plus the first wait
+const LONGEST_IN_ALL = 1.6; // times all waits together: LONGEST alone would let all of them be twice as long
 const MARKED = 3; // moments of a kind in the X-ray
 
 const isTooShort = (ms, index = 0) => ms < SHORTEST * WAITS_MS[index];
@@ -65,9 +65,8 @@ function demandOthersCarryOn(rounds) {
   });
 }
 
-/** Why a place stayed empty: the first condition that is met. @type {[isSo: (round: any) => any, why?: string, repair?: string][]} */
+/** Why a place stayed empty, unless the primary threw: the first condition that is met. @type {[isSo: (round: any) => any, why: string, repair: string][]} */
 const LOSSES = [
-  [({ crash }) => crash],
   [
     ({ fate, victims, forks }) => !fate && forks.length > 0 && forks.length < victims.length,
     'Two exits, two places: each needs its own wait. A timer that the second exit clears, or a flag that says "a restart is pending", loses the first.',
@@ -110,14 +109,13 @@ function storyOfLoss(round) {
       try: 'look for what keeps a process alive that has thrown',
     };
   const crash = whyOfPrimary(program);
-  const [, why = crash, repair] = LOSSES.find(([isSo]) => isSo({ ...round, crash })) ?? [];
+  const [, why, repair] = LOSSES.find(([isSo]) => isSo(round)) ?? [];
   const end = fate && `The primary exited (${howItEnded(fate)})`;
   const few = victims.length > 1 ? `It replaced ${forks.length} of ${victims.length}` : undefined;
   const count = exitsOf(program.events).length;
   return {
     got: `${end ?? few ?? 'No worker came in its place'} after ${how}, crash number ${count}.`,
-    why,
-    try: repair,
+    ...(crash ? { why: crash } : { why, try: repair }),
   };
 }
 
@@ -192,7 +190,7 @@ function whyUntold({ own, near }) {
     return "A bug leaves a code; the kernel or a person leaves a signal, and the code is null. worker.on('exit') passes the code first, cluster.on('exit') the worker.";
   if (near)
     return "It is the pid of the worker's process. process.pid is the primary's own, and worker.id the number that cluster gives it.";
-  return "Nothing was printed about this exit: no handler heard it. It comes to the worker object and to cluster, for each new worker too; process.on('exit') hears the primary's own.";
+  return "Nothing was printed about this exit: no handler heard it. A worker object emits 'exit' for that worker, cluster for every worker; process.on('exit') hears only the primary's own.";
 }
 
 export function demandLeave({ program, polite, killed, forks, printed: output }) {
@@ -233,7 +231,7 @@ export function demandCleanStop(stop) {
   const shows = { program, moments: stopShown(stop) };
   const expected =
     'The workers answer the requests in flight and exit, then the primary exits, with code 0.';
-  if (!fate && stop.forksAfter.length > 0) return; // another promise reports that fault
+  if (!fate && stop.forksAfter.length > 0) return; // demandNoFork reports that fault
   demandInTime(fate, {
     expected,
     got: `${how}: it was still running when nothing more happened.`,
@@ -301,26 +299,30 @@ function stopShown({ program, signalMs: t, how }) {
 export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const waited = waits.slice(0, RESTARTS);
   const short = waited.find(({ ms }, index) => isTooShort(ms, index));
-  const allMs = sumOf(waited.map(({ ms }) => ms));
   const long = waited.find(({ ms }, index) => isTooLong(ms, index));
+  const allMs = sumOf(waited.map(({ ms }) => ms));
   const isLong = long || allMs > LONGEST_IN_ALL * sumOf(WAITS_MS);
   const blocks = blocksOf(program);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
-  const isReset = hasWaited && restarts > RESTARTS && !isLong;
+  const isMiscounted = hasWaited && restarts > RESTARTS && !isLong;
   const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
   judge(waited.length > 0 && !short && !isLong, {
-    expected: `The port is taken: before each restart it waits twice as long: ${WAITS_MS.join(', ')} ms.`,
+    expected: `While the port is taken, it waits twice as long before each restart: ${WAITS_MS.join(', ')} ms.`,
     got: storyOfWaits(program, waited, blocks),
-    why: whyOfWaits(blocks, isReset),
-    try: isReset
+    why: whyOfWaits(blocks, isMiscounted),
+    try: isMiscounted
       ? 'look at the count of failed restarts: what raises it, and what sets it back, and when?'
       : 'look at what is between an exit and the fork: how long is it the first time, and the fourth time in a row?',
     output,
     shows: { program, moments: waited.filter((one) => one === (short ?? long)).map(waitMoment) },
   });
-  const hasty = rounds.flatMap((round) => round.waits).find(({ ms }) => isTooShort(ms));
-  const judgeHasty = hasty && isNoWait(hasty.ms) ? demand : demandInTime;
-  judgeHasty(!hasty, {
+  demandFirstWait(rounds);
+}
+
+function demandFirstWait(rounds) {
+  const hasty = rounds.flatMap(({ waits }) => waits).find(({ ms }) => isTooShort(ms));
+  const judge = hasty && isNoWait(hasty.ms) ? demand : demandInTime;
+  judge(!hasty, {
     expected: `A worker that had listened crashes: the primary waits ${WAITS_MS[0]} ms before it forks another.`,
     got: `It waited ${hasty?.ms.toFixed(0)} ms.`,
     why: 'A client may send the request that crashes a worker again and again. Then the server does little but start workers.',
@@ -344,10 +346,10 @@ function storyOfWaits(program, waited, blocks) {
   return `It waited ${inMs(waited)} ms.`;
 }
 
-function whyOfWaits(blocks, isReset) {
+function whyOfWaits(blocks, isMiscounted) {
   if (blocks.length > 0)
     return 'Until that was over the primary heard of no exit and no signal, and dealt no connection. Only a timer waits without that.';
-  if (isReset)
+  if (isMiscounted)
     return "Nothing counts the failed restarts, or the count restarts too early: 'online' comes before the first line of your file runs.";
   return "Starting a worker takes CPU time from the healthy ones. Trying again soon helps if the trouble is short, and long waits do no harm if it isn't.";
 }
@@ -364,7 +366,7 @@ const waitMoment = ({ exit, fork }) => ({
   says: `process ${exit.workerPid} exits; process ${fork.workerPid} is forked`,
 });
 
-const says = (output) => /giving up/i.test(output);
+const saysGivingUp = (output) => /giving up/i.test(output);
 
 /**
  * For a program whose workers can't listen: the first condition that is met.
@@ -384,7 +386,7 @@ const GIVE_UP_FAULTS = [
       `${fate ? 'It exited' : 'It was still running'} after ${restarts} restart${restarts === 1 ? '' : 's'}.`,
     'look at what counts as a failed restart, and where the count starts again',
   ],
-  [({ output }) => !says(output), () => 'It exited without a line that says "giving up".'],
+  [({ output }) => !saysGivingUp(output), () => 'It exited without a line that says "giving up".'],
 ];
 
 export function demandGivesUp(failing) {
@@ -425,7 +427,7 @@ export function demandAllExit({ program, fate, failed, healthy, output }) {
   const shows = { program, moments: [primaryExitMoment(program) ?? lastForkOf(program)] };
   const expected =
     'In one of two places four restarts in a row fail: it gives up, the worker in the other place exits as well, and the exit code is 1.';
-  demandInTime(fate || failed < RESTARTS || !says(output), {
+  demandInTime(fate || failed < RESTARTS || !saysGivingUp(output), {
     expected,
     got: `It said "giving up" and is still running, and so is worker ${healthy}.`,
     why: 'From outside it looks alive, with one worker fewer. Once it has exited, the service manager can start it again.',

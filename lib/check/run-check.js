@@ -4,7 +4,7 @@ import { countCrowd } from '../measure/conditions.js';
 import { readIfThere } from '../common/files.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
-import { closingGenerators } from '../measure/generator.js';
+import { runAndClose } from '../common/run-and-close.js';
 import { createRunner } from '../observe/runner.js';
 import { temporaryFolder } from '../observe/temporary-folder.js';
 import { runSession } from './session.js';
@@ -61,7 +61,7 @@ export async function runCheck(options) {
     const place = options.subject ?? join(root, 'lessons', key);
     const session = { ...options, place, runner, signal: time.signal, onProgram };
     const toTake = (record) => take(record, result, onPromise);
-    await closingGenerators(() => runSession(definition, session, toTake));
+    await runAndClose(() => runSession(definition, session, toTake));
   } catch (/** @type {any} */ error) {
     if (time.isLate() && hasFailed(result))
       result.verdict = 'failed'; // a program that never answers makes its check late

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { hasCode } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
-import { escapeHtml, focusSteps, highlight, measureOf } from '../web/code.js';
-import { codeFigure, fileOf } from '../web/markdown.js';
+import { escapeHtml, focusSteps, highlight, widthClassOf } from '../web/code.js';
+import { codeFigure, quotedFile } from '../web/markdown.js';
 import { repositoryOf } from './repository-address.js';
 import { readSpot } from './spots.js';
 import { starterCode } from './starter-code.js';
@@ -33,7 +33,7 @@ export function renderFence({ info, content }, context) {
   if (language === 'lessons') return renderLessons(settings[0], context);
   const text = content.replace(/\n$/, '');
   const lines = /\blines=(\S+)/.exec(info)?.[1];
-  const file = fileOf(info);
+  const file = quotedFile(info);
   context.isSolution ||= file?.startsWith('solutions/') ?? false;
   const rows = text.split('\n');
   const steps = lines ? [...focusSteps(lines, rows.length), ''] : []; // the last step shows all of them
@@ -41,8 +41,8 @@ export function renderFence({ info, content }, context) {
   if (starter) steps.unshift(''); // the first step turns it into the solution
   const before = starter && highlight(starter, language, 'line old');
   const marks = steps.map((step) => `<i class="fragment focus" data-lines="${step}"></i>`).join('');
-  const measure = measureOf(starter ? [...rows, ...starter.split('\n')] : rows);
-  return codeFigure({ html: highlight(text, language), measure, before, marks, file });
+  const width = widthClassOf(starter ? [...rows, ...starter.split('\n')] : rows);
+  return codeFigure({ html: highlight(text, language), width, before, marks, file });
 }
 
 function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) {

@@ -47,7 +47,7 @@ import { UsageError } from '../common/usage-error.js';
 import { faultIn, renderFence, renderImage } from './blocks.js';
 import { fitIntoDay } from './day.js';
 import { missingIn, setHeadline } from './headline.js';
-import { createMarkdown, makeCornersCells } from '../web/markdown.js';
+import { createMarkdown, demoteEmptyHeaders } from '../web/markdown.js';
 import { setNotes } from './notes.js';
 import { planNamed } from './plans.js';
 
@@ -105,7 +105,7 @@ function renderSlides(/** @type {string} */ text, source) {
     Object.assign(context, { demos: [], isSolution: false, isAnswer: false });
     const { content, notes, isStepwise, ...about } = anatomy(tokens, source, index + 1);
     if (isStepwise) makeStepwise(content);
-    makeCornersCells(content);
+    demoteEmptyHeaders(content);
     const numbers = setHeadline(content);
     const html = render(content);
     const missing = missingIn(html, numbers);

@@ -7,7 +7,7 @@ import { answersOf } from '../lessons/answers.js';
 import { chapterKeys } from '../lessons/catalog.js';
 import { lessonPaths } from '../lessons/lesson-paths.js';
 import { Undecided } from '../verdict/outcome.js';
-import { escapeHtml, measureOf } from '../web/code.js';
+import { escapeHtml, widthClassOf } from '../web/code.js';
 
 /** @typedef {import('../lessons/answers.js').Answer} Answer */
 
@@ -16,7 +16,7 @@ const FENCE = /^```spot[ \t]+(\S+)/gm;
 /**
  * The change that a block `spot name` shows.
  * @param {string} root  @param {string} key  of the lesson  @param {string} name  of its answer, which must be a change
- * @returns {{ demo: string, figures: { file: string, html: string, measure: string }[] }}  demo: its name; a figure for each file
+ * @returns {{ demo: string, figures: { file: string, html: string, width: string }[] }}  demo: its name; a figure for each file
  * @throws {UsageError}  if there is no such answer, or it doesn't fit the solution
  */
 export function readSpot(root, key, name) {
@@ -24,7 +24,7 @@ export function readSpot(root, key, name) {
   const figures = changesOf(root, key, answer).map(({ file, hunks }) => {
     const parts = hunks.map((hunk) => outdented(withoutBlankEnds(hunk.lines)));
     const html = parts.map((lines) => lines.map(lineOf).join('\n')).join('\n<i>⋮</i>\n');
-    return { file, html, measure: measureOf(parts.flat()) };
+    return { file, html, width: widthClassOf(parts.flat()) };
   });
   return { demo: demoName(key, name), figures };
 }

@@ -1,8 +1,8 @@
 /** Renders the text of a lesson; of HTML it may contain folded answers only. */
 import { posix } from 'node:path';
 import { lessonPaths } from '../lessons/lesson-paths.js';
-import { escapeHtml, highlight, measureOf } from '../web/code.js';
-import { codeFigure, createMarkdown, fileOf, makeCornersCells } from '../web/markdown.js';
+import { escapeHtml, highlight, widthClassOf } from '../web/code.js';
+import { codeFigure, createMarkdown, quotedFile, demoteEmptyHeaders } from '../web/markdown.js';
 
 const FOLDED = /^<details><summary>([^<]*)<\/summary>\s*$/;
 const LESSON = /^lessons\/(\d\d-[a-z0-9-]+)\/README\.md$/;
@@ -19,7 +19,7 @@ export function renderText({ key, text }) {
     '<div class="table" tabindex="0" role="group" aria-label="Table"><table>';
   rules.table_close = () => '</table></div>';
   const tokens = markdown.parse(text, {});
-  makeCornersCells(tokens);
+  demoteEmptyHeaders(tokens);
   for (const token of tokens) pointLinks(token.children ?? [], key);
   return markdown.renderer.render(tokens, markdown.options, {});
 }
@@ -33,10 +33,10 @@ function folded(content) {
 function renderFence({ info, content }, key) {
   const [language] = info.trim().split(/\s+/);
   const text = content.replace(/\n$/, '');
-  const file = fileOf(info)?.replace(lessonPaths(key).starter, `lessons/${key}`); // the learner's copy
+  const file = quotedFile(info)?.replace(lessonPaths(key).starter, `lessons/${key}`); // the learner's copy
   return codeFigure({
     html: highlight(text, language),
-    measure: measureOf(text.split('\n')),
+    width: widthClassOf(text.split('\n')),
     file,
   });
 }

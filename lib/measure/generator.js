@@ -1,35 +1,9 @@
-/** A load generator's process: it gets one order after another by message, and answers each. */
-import { AsyncLocalStorage } from 'node:async_hooks';
+/** Both ends of the channel to a load generator's process, which gets one order after another and answers each. */
 import { forkOurs } from '../common/child.js';
+import { closeAtEnd } from '../common/run-and-close.js';
+import { sendToParent } from '../common/send-to-parent.js';
 import { environmentOfOurs } from '../observe/environment.js';
 import { noteShortage, shortOf, watchShortages } from '../observe/shortage.js';
-import { sendToParent } from '../common/send-to-parent.js';
-
-/** @type {AsyncLocalStorage<Set<() => void>>} by check: closes each generator it has opened */
-const ownOf = new AsyncLocalStorage();
-
-/** Registers a generator with closingGenerators(). @param {() => void} close @returns {() => void}  closes it now */
-export function closeWithCheck(close) {
-  const own = ownOf.getStore();
-  own?.add(close);
-  return () => {
-    own?.delete(close);
-    close();
-  };
-}
-
-/**
- * Does some work and closes the generators it has left open, for example after an error. Others in this process stay open: a slide
- * may judge a program while another shows its demo. @template T @param {() => Promise<T>} work @returns {Promise<T>}
- */
-export async function closingGenerators(work) {
-  const own = new Set();
-  try {
-    return await ownOf.run(own, work);
-  } finally {
-    for (const close of own) close();
-  }
-}
 
 /**
  * Starts an idle generator.
@@ -43,23 +17,23 @@ export function createGenerator(file, options = {}) {
   const generator = forkOurs(new URL(file, import.meta.url), { env, ...options });
   const orders = createOrders(generator);
   let isClosed = false;
-  let end;
-  const hasEnded = () => {
-    end ??= shortOf('LOAD');
-    orders.rejectAll(end);
+  let shortage;
+  const fail = () => {
+    shortage ??= shortOf('LOAD');
+    orders.rejectAll(shortage);
   };
-  generator.once('error', hasEnded);
+  generator.once('error', fail);
   generator.once('exit', (code, signal) => {
     if (isClosed) return; // a look that no promise awaits may still have an order open
     if (signal === 'SIGINT') return; // Ctrl-C has reached the command as well, which ends everything
-    hasEnded();
+    fail();
   });
   return {
     async ask(order) {
-      if (end) throw end;
+      if (shortage) throw shortage;
       return orders.send(order, () => isClosed);
     },
-    close: closeWithCheck(() => {
+    close: closeAtEnd(() => {
       isClosed = true;
       if (generator.connected) generator.disconnect();
     }),
@@ -71,9 +45,9 @@ function createOrders(generator) {
   const waiting = new Map();
   let lastId = 0;
   const keepAlive = () => {
-    const how = waiting.size > 0 ? 'ref' : 'unref';
-    generator[how]();
-    generator.channel?.[how]();
+    const hold = waiting.size > 0 ? 'ref' : 'unref';
+    generator[hold]();
+    generator.channel?.[hold]();
   };
   keepAlive();
   generator.on('message', (/** @type {any} */ { id, result, error, short }) => {
@@ -119,7 +93,7 @@ export function createSender(file) {
   };
 }
 
-/** In the generator's process. @param {(order: any) => Promise<any>} work */
+/** In the generator's process: does the work for each order, and answers. @param {(order: any) => Promise<any>} work */
 export function answerParent(work) {
   process.on('message', async (/** @type {any} */ { id, ...order }) => {
     const shortage = watchShortages();

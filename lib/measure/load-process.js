@@ -1,7 +1,7 @@
 /**
  * The load generator's process: it drives autocannon, away from the event loops of check and server. autocannon reports sums, so this
  * file listens to its clients for the time of each answer. With a fresh connection for each request (reconnectRate: 1) it emits no
- * 'response'; there an answer is complete when the client sends its next request.
+ * 'response'; there an answer is complete when the client sends its next request: at once, unless ratePerSecond holds it back.
  */
 import autocannon from 'autocannon';
 import { nowMs } from '../observe/clock.js';
@@ -12,11 +12,20 @@ const SAMPLE_MS = 10; // how often autocannon checks the time; its default, 1000
 answerParent(fire);
 
 /**
- * Closed loop: each connection sends its next request when the last is answered. @returns {Promise<import('./load.js').Window>}
+ * Closed loop: each connection sends its next request when the last is answered, or later if all together would exceed ratePerSecond.
+ * @returns {Promise<import('./load.js').Window>}
  * @param {import('./load.js').LoadOptions & { isFresh: boolean, timeoutMs: number }} options
  */
-async function fire({ url, connections, durationMs, ratePerSecond, isFresh, timeoutMs, ...what }) {
-  const { method, headers, body } = what;
+async function fire({
+  url,
+  connections,
+  durationMs,
+  ratePerSecond,
+  isFresh,
+  timeoutMs,
+  ...request
+}) {
+  const { method, headers, body } = request;
   const answers = [];
   const startMs = nowMs();
   const result = await autocannon({
@@ -38,7 +47,7 @@ async function fire({ url, connections, durationMs, ratePerSecond, isFresh, time
 
 /** Reports every answer of one client. */
 function follow(client, isFresh, report) {
-  let sentMs, status, bytes;
+  let sentMs, status, bytes; // of the last request; status 0: not answered yet
   const complete = () => status && report({ sentMs, doneMs: nowMs(), status, bytes });
   client.on('request', () => {
     if (isFresh) complete();

@@ -13,9 +13,9 @@
  */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closeAtEnd } from '../common/run-and-close.js';
 import { get, isReset } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
-import { closeWithCheck } from './generator.js';
 
 /** 100 requests a second, fresh and keep-alive, quick and slow. @type {Kind[]} */
 export const MIXED = [
@@ -56,7 +56,7 @@ export function startTraffic(url, kinds) {
     return sent;
   };
   const all = Promise.all(kinds.map(follow));
-  const end = closeWithCheck(() => (isOn = false));
+  const end = closeAtEnd(() => (isOn = false));
   return {
     count: () => count,
     close: end,

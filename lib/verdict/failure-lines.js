@@ -5,7 +5,7 @@ import { openPromises } from './tally.js';
 import { FIELD_LINES, promiseDetails } from './terminal.js';
 
 const MOST_LINES = 26; // of the whole verdict, so that it fits into a terminal of 30
-const OTHER_LINES = 5; // blank lines, a heading, the summary, the next command
+const OTHER_LINES = 5; // of these: blank lines, a heading, the summary, the next command
 const FEWEST_FIELD_LINES = 2;
 const MOST_PRINTED = 12;
 const FEWEST_PRINTED = 4;
@@ -19,19 +19,21 @@ const FEWEST_PRINTED = 4;
 export function failureLines(result, { isTold, used, root, columns, style }) {
   const [first, ...others] = openPromises(result);
   if (!first) return [];
-  const also = otherFailureLines(others, result, style, columns);
-  const room = MOST_LINES - used - also.length - OTHER_LINES;
-  let most = FIELD_LINES;
-  const open = () => promiseDetails(first, { isTold, most }, style, columns);
+  const otherLines = otherFailureLines(others, result, style, columns);
+  const room = MOST_LINES - used - otherLines.length - OTHER_LINES;
+  const storyOf = (/** @type {number} */ fieldLines) =>
+    promiseDetails(first, { isTold, most: fieldLines }, style, columns);
   const outputOf = (/** @type {number} */ most) =>
     outputLines(first.output ?? result.output, { most, root });
   const fewest = outputOf(FEWEST_PRINTED).length;
-  while (most > FEWEST_FIELD_LINES && open().length > room - fewest) most -= 1;
-  const story = open();
+  let fieldLines = FIELD_LINES;
+  while (fieldLines > FEWEST_FIELD_LINES && storyOf(fieldLines).length > room - fewest)
+    fieldLines -= 1;
+  const story = storyOf(fieldLines);
   const printed = outputOf(Math.min(MOST_PRINTED, Math.max(FEWEST_PRINTED, room - story.length)));
   const shown = printed.map((line) => `    ${within(line, columns - 4)}`);
   const head = `  ${style.dim('Your program printed:')}`;
-  return [...(shown.length > 0 ? [head, ...shown, ''] : []), ...story, ...also, ''];
+  return [...(shown.length > 0 ? [head, ...shown, ''] : []), ...story, ...otherLines, ''];
 }
 
 const within = (/** @type {string} */ line, /** @type {number} */ columns) =>

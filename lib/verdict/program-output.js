@@ -5,7 +5,7 @@ const ABOVE_ERROR = 3; // the path, the source line, and the caret below it
 const ERROR = /^(Uncaught )?\w*Error\b/;
 const FRAME = /^\s+at /;
 /** Frames of Node.js, of the probe in the learner's process, and of packages. */
-const NOT_THEIRS = /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]node_modules[\\/]/;
+const FOREIGN = /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]node_modules[\\/]/;
 const VERSION = /^Node\.js v\d/;
 const DETAIL = /^ {2}(?:errno|code|syscall|address|port|path|dest): /; // fields of a system error, whose message has them already
 
@@ -31,7 +31,7 @@ function withoutForeign(/** @type {string[]} */ lines) {
       const end = lines.findIndex((each, at) => at > index && each.trim() === '');
       index = end < 0 ? index : end; // skip its source line and caret
     } else if (FRAME.test(line)) {
-      if (!NOT_THEIRS.test(line)) kept.push(line.replace(/ \{$/, ''));
+      if (!FOREIGN.test(line)) kept.push(line.replace(/ \{$/, ''));
     } else if (DETAIL.test(line)) {
       if (lines[index + 1] === '}') index += 1;
     } else if (!VERSION.test(line)) kept.push(line);

@@ -1,16 +1,22 @@
+/**
+ * Names the error that a program threw, with its file and line: from the probe's 'crash' event or, where there is none, from what
+ * the program printed.
+ */
 const FRAME = /^\s*at /;
 const PLACE = /(?:file:\/\/)?([/\\][^\s():]*|[A-Z]:[/\\][^\s():]*):(\d+)(?::\d+)?\)?$/;
-/** Frames of Node.js, of the probe in the learner's process, of the lessons' simulated work, and of packages. */
-const NOT_THEIRS =
+/** A frame of Node.js, of the probe in the learner's process, of the lessons' simulated work, or of a package. */
+const FOREIGN =
   /\bnode:|[\\/]lib[\\/]observe[\\/]|[\\/]lessons[\\/]work\.js|[\\/]node_modules[\\/]/;
 const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
 const ERROR = /^\w*Error\b/;
+/** Node.js prints the place, up to four lines (the source, a caret, blank ones), and then the error. */
 const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CARET = /^\s*\^+\s*$/;
 
 /**
- * The error that a process threw, if it exited for that reason. @param {import('../observe/timeline.js').Event[]} events
- * @returns {string | undefined}  for example `A process threw and exited: TypeError: no (server.js, line 4)`
+ * The error that a process threw, if it exited for that reason.
+ * @param {import('../observe/timeline.js').Event[]} events
+ * @returns {string | undefined}  for example `A process threw and exited: TypeError: x is not a function (server.js, line 4)`
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
@@ -18,7 +24,9 @@ export function describeCrash(events) {
 }
 
 /**
- * @param {string} output @returns {string | undefined}  such as `A handler threw TypeError: no (server.js, line 4).`, from Express's output
+ * The error of a handler, as Express prints it.
+ * @param {string} output
+ * @returns {string | undefined}  for example `A handler threw TypeError: x is not a function (server.js, line 4).`
  */
 export function describeHandlerError(output) {
   const lines = output.split('\n');
@@ -32,13 +40,14 @@ export function describeHandlerError(output) {
 }
 
 /**
- * Adds the place of a SyntaxError, which Node.js prints only above the error. @param {string | undefined} why @param {string} output
- * @returns {string | undefined}  `why` with the file and line
+ * Adds the place of a SyntaxError, which Node.js prints only above the error.
+ * @param {string | undefined} why @param {string} output
+ * @returns {string | undefined}  `why`, with the file and line if it quotes the error without them
  */
 export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];
   if (!error || !why?.includes(error) || /line \d+\)/.test(why)) return why;
-  return why.replace(error, placed(error, file, line));
+  return why.replace(error, placed(error, nameOf(file), line));
 }
 
 function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
@@ -48,7 +57,7 @@ function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
 }
 
 const isOwn = (/** @type {string} */ frame) =>
-  FRAME.test(frame) && !NOT_THEIRS.test(frame) && PLACE.test(frame);
+  FRAME.test(frame) && !FOREIGN.test(frame) && PLACE.test(frame);
 
 /** The error and its frames. Above a SyntaxError the stack begins with the place. @returns {[string, ...string[]]} */
 function fromError(/** @type {string} */ stack) {
@@ -60,22 +69,24 @@ function fromError(/** @type {string} */ stack) {
 /** The error with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
-  return file ? placed(error, file, line) : error;
+  return file ? placed(error, nameOf(file), line) : error;
 }
 
-const placed = (error, file, line) => `${error} (${file.split(/[/\\]/).at(-1)}, line ${line})`;
+const nameOf = (/** @type {string} */ path) => path.split(/[/\\]/).at(-1);
+const placed = (error, file, line) => `${error} (${file}, line ${line})`;
 
 /**
- * The error that crashed a program before it was ready, with the first place in its own folder. @returns {string | undefined}
+ * The error that crashed a program before it was ready, with the first place in its own folder.
  * @param {{ name: string, events: import('../observe/timeline.js').Event[], output: string }} run  name: its path, as in messages
+ * @returns {string | undefined}  for example `TypeError: x is not a function (routes/report.js, line 4)`
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = (stack && fromError(stack)[0]) ?? lastError(output);
+  const error = (stack && fromError(stack)[0]) ?? /^\w*Error\b.*$/m.exec(output)?.[0];
   if (!error) return undefined;
-  const [file, line] =
-    placeIn(`${stack}\n${output}`, name.slice(0, name.lastIndexOf('/') + 1)) ?? [];
-  return line ? `${error} (${file}, line ${line})` : error;
+  const folder = name.slice(0, name.lastIndexOf('/') + 1);
+  const [file, line] = placeIn(`${stack}\n${output}`, folder) ?? [];
+  return line ? placed(error, file, line) : error;
 }
 
 /** The first `file:line` below the folder that isn't a package's. */
@@ -86,9 +97,4 @@ function placeIn(text, folder) {
     if (line && !file.includes('node_modules/')) return [file, line];
   }
   return undefined;
-}
-
-/** For example "SyntaxError: Unexpected token". */
-function lastError(output) {
-  return /^(\w*Error\b.*)$/m.exec(output)?.[1];
 }

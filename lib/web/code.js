@@ -63,7 +63,7 @@ export function focusSteps(steps, count) {
  * The class of a block of code: `wide` sets long or many lines close and wraps them, `narrow` allows a larger font.
  * @param {string[]} lines @returns {'wide' | 'narrow' | ''}
  */
-export function measureOf(lines) {
+export function widthClassOf(lines) {
   const columns = Math.max(...lines.map((line) => line.length));
   if (lines.length > TALL_ROWS || columns > WIDE_COLUMNS) return 'wide';
   return columns <= NARROW_COLUMNS ? 'narrow' : '';

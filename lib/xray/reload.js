@@ -4,7 +4,7 @@ import { nowMs } from '../observe/clock.js';
 import { hasPid } from '../observe/processes.js';
 import { haveTurned, turnsOf } from '../observe/timeline.js';
 import { ignoreStarved } from '../observe/cpu-time.js';
-import { runCommand } from './command.js';
+import { COMMAND_WITHIN_MS, runCommand } from './reload-command.js';
 import { during, namedAmong, primaryOf, serving } from './under-traffic.js';
 
 /** @import { Up } from './launch.js' @import { Trial } from './trials.js' */
@@ -13,7 +13,6 @@ const AFTERWARDS_MS = 500;
 const BEGINS_WITHIN_MS = 5_000;
 const RELOADED_WITHIN_MS = 30_000;
 const HELD_FOR_MS = 10_000; // by open streams
-const COMMAND_WITHIN_MS = 60_000;
 const TURNS_BETWEEN = 5; // of the primary, which learns of an exit later than we do
 
 /**

@@ -50,7 +50,7 @@ const children = {
     "(makeCache(join(process.env.TMPDIR, 'cache')), later(20))",
   ],
   'command of xray --reload': [
-    'lib/xray/command.js',
+    'lib/xray/reload-command.js',
     "(runCommand({ command: 'sleep 600 & sleep 600', cwd: '/', env: process.env }), later(300))",
   ],
   'browser of slides --pdf': ['lib/deck/export.js', `(${exporting}, later(1_500))`],

@@ -19,14 +19,10 @@ export async function run(argv, io) {
   const line = (/** @type {import('../../lessons/catalog.js').Lesson} */ lesson) => {
     const { key, number, slug, minutes, title, needs } = lesson;
     const missing = needs.filter((tool) => !findTool(tool)).join(', ');
-    const passed = Boolean(progress.passed[key]);
-    const state = passed
-      ? style.green('passed')
-      : lesson === next
-        ? style.cyan('next  ')
-        : '      ';
-    const name = `${String(number).padStart(2)}  ${slug.padEnd(longest)}`;
-    return `${name}  ${String(minutes).padStart(3)} min  ${state}  ${title}${missing && ` (not installed: ${missing})`}`;
+    const passed = progress.passed[key];
+    const state = passed ? style.green('✔') : lesson === next ? style.cyan('→') : ' ';
+    const name = `${state} ${String(number).padStart(2)}  ${slug.padEnd(longest)}`;
+    return `${name}  ${minutes} min  ${title}${missing && ` (not installed: ${missing})`}`;
   };
   const count = lessons.filter(({ key }) => progress.passed[key]).length;
   io.stdout.write(`${style.bold(`Lessons: ${count} of ${lessons.length} passed`)}\n\n`);

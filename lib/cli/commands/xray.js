@@ -1,5 +1,5 @@
 import { conditionsNow } from '../../measure/conditions.js';
-import { closingGenerators } from '../../measure/generator.js';
+import { runAndClose } from '../../common/run-and-close.js';
 import { createRunner } from '../../observe/runner.js';
 import { Shortage } from '../../observe/shortage.js';
 import { EXIT_CODES } from '../../verdict/outcome.js';
@@ -36,7 +36,7 @@ export async function run(argv, io) {
   const work = () => see({ runner, order, plan, trials, values, io });
   return interruptible(async (signal) => {
     try {
-      return await closingGenerators(() => Promise.race([work(), whenAborted(signal)]));
+      return await runAndClose(() => Promise.race([work(), whenAborted(signal)]));
     } catch (error) {
       if (signal.aborted) return INTERRUPTED;
       return explain(error, values, io);

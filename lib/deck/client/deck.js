@@ -1,4 +1,4 @@
-/** The deck on the wall: reveal.js, the steps of code, the demos, and the line to the speaker's window. */
+/** The deck on the wall: reveal.js, the steps of code, the demos, and the channel to the speaker's window. */
 // @ts-expect-error served from the package's own folder
 import Reveal from '../../reveal/reveal.mjs';
 import { Demo, listenForRecording } from './demo.js';
@@ -10,7 +10,7 @@ const S_KEY = 83; // the speaker's window
 const [SPACE, PAGE_DOWN, RIGHT] = [32, 34, 39];
 const isStatic = 'static' in document.body.dataset;
 const [wall] = all('.reveal');
-const demos = new Map();
+const demos = new Map(); // by figure
 
 const deck = new Reveal(wall, {
   width: 1280,
@@ -18,25 +18,22 @@ const deck = new Reveal(wall, {
   margin: 0.02,
   center: false,
   hash: true,
-  controls: true,
-  progress: true,
-  slideNumber: false,
   jumpToSlide: false, // the speaker's window finds slides
   transition: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'none' : 'fade',
   transitionSpeed: 'fast',
-  view: null,
-  scrollActivationWidth: 0,
+  scrollActivationWidth: 0, // a narrow window shows slides too, where reveal.js would scroll
   keyboard: {
     [S_KEY]: () => window.open(speakerAddress(), 'forkshop-speaker'),
     [SPACE]: ({ shiftKey }) => (shiftKey ? deck.prev() : forward()),
-    ...{ [PAGE_DOWN]: forward, [RIGHT]: forward },
+    [PAGE_DOWN]: forward,
+    [RIGHT]: forward,
   },
   keyboardCondition: (event) => !isTaken(event),
 });
 
 await deck.initialize();
 wall.removeAttribute('role'); // "application" would take the reading keys from a screen reader
-for (const figure of all('figure.demo')) demos.set(figure, new Demo(figure));
+addDemos(wall);
 const wallLine = new WallLine(deck, forward);
 deck.on('slidechanged', ({ previousSlide }) => {
   for (const [figure, demo] of demos) if (previousSlide?.contains(figure)) demo.stop();
@@ -65,7 +62,7 @@ function speakerAddress() {
   return isStatic ? 'speaker.html' : `speaker?plan=${document.body.dataset.plan}`;
 }
 
-/** To be called after every step. */
+/** The steps of code and the speaker's window follow the slide and its step. */
 function settle() {
   focusLines(deck.getCurrentSlide());
   wallLine.settle();
@@ -82,9 +79,8 @@ function followChanges() {
     const here = deck.getCurrentSlide().id;
     const shown = all('.slides > section');
     const order = (list) => list.map(({ id }) => id).join();
-    if (order(sections) === order(shown))
-      sections.forEach((section, index) => renew(shown[index], section));
-    else location.reload(); // the address holds the slide
+    if (order(sections) !== order(shown)) return location.reload(); // the address holds the slide
+    sections.forEach((section, index) => renew(shown[index], section));
     deck.sync();
     deck.slide(deck.getSlides().findIndex(({ id }) => id === here));
     settle();
@@ -93,12 +89,16 @@ function followChanges() {
 }
 
 /** Replaces a slide's content, unless it is the same or its demo is running. */
-function renew(shown, fresh) {
-  const before = [...demos].filter(([figure]) => shown.contains(figure));
-  if (before.some(([, demo]) => demo.isRunning())) return;
-  if (shown.dataset.source === fresh.innerHTML) return;
-  shown.dataset.source = fresh.innerHTML;
-  for (const [figure] of before) demos.delete(figure);
-  shown.replaceChildren(...fresh.childNodes);
-  for (const figure of all('figure.demo', shown)) demos.set(figure, new Demo(figure));
+function renew(slide, fresh) {
+  const old = [...demos].filter(([figure]) => slide.contains(figure));
+  if (old.some(([, demo]) => demo.isRunning())) return;
+  if (slide.dataset.source === fresh.innerHTML) return;
+  slide.dataset.source = fresh.innerHTML;
+  for (const [figure] of old) demos.delete(figure);
+  slide.replaceChildren(...fresh.childNodes);
+  addDemos(slide);
+}
+
+function addDemos(/** @type {HTMLElement} */ place) {
+  for (const figure of all('figure.demo', place)) demos.set(figure, new Demo(figure));
 }

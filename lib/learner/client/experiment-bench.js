@@ -1,6 +1,6 @@
 /** The bench: the one place on the page where experiments are performed. It moves to the button that opens it. */
 import { read } from './ask-server.js';
-import { make } from '../../web/client/elements.js';
+import { make, note } from '../../web/client/elements.js';
 import { experimentElements } from './experiment-run.js';
 
 let count = 0;
@@ -54,8 +54,6 @@ function closeButton(close, /** @type {HTMLElement | undefined} */ opener) {
   });
   return button;
 }
-
-const note = (textContent) => make('p', { className: 'note', textContent });
 
 function menuOf(section, experiments, show) {
   const list = make('ol', { className: 'menu' });

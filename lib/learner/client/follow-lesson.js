@@ -1,41 +1,44 @@
 /** Takes the page to the lesson that is checked, unless it has unsent text: then it only offers a link. */
 import { all, make } from '../../web/client/elements.js';
 
-const CAME = 'forkshop-came-from';
+const CAME_FROM = 'forkshop-came-from';
 
 /** @param {HTMLElement} place  for the note  @param {{ key: string, number: string }} lesson  of this page */
 export function createFollowing(place, { key, number }) {
-  /** @type {number | undefined} the newest check so far */
-  let seen;
-  const came = JSON.parse(sessionStorage.getItem(CAME) ?? 'null');
-  sessionStorage.removeItem(CAME);
-  const hasCome = came?.to === key;
+  /** @type {number | undefined} the id of the newest check; the checks that the page finds when it opens lead nowhere */
+  let seenId;
+  const cameFrom = JSON.parse(sessionStorage.getItem(CAME_FROM) ?? 'null');
+  sessionStorage.removeItem(CAME_FROM);
+  const hasCome = cameFrom?.to === key;
   if (hasCome)
-    say(`Lesson ${number} was checked, so the page has come here.`, came, 'Back to lesson');
+    say(`Lesson ${number} was checked, so the page has come here.`, cameFrom, 'Back to lesson');
 
-  function say(words, { key: to, number: of }, link) {
+  function say(words, lesson, link) {
+    const href = `/lessons/${lesson.key}/`;
     place.hidden = false;
     place.replaceChildren(
       `${words} `,
-      make('a', { href: `/lessons/${to}/`, textContent: `${link} ${of}` }),
+      make('a', { href, textContent: `${link} ${lesson.number}` }),
     );
   }
 
   return {
     /** Whether the check of this lesson brought the page here. */
     hasCome,
-    /** After a restart npm start counts checks from 0 again. */
-    forget: () => (seen = 0),
+    /** To be called when npm start has restarted: it counts checks from 0 again, and each is new to the page. */
+    restart: () => (seenId = 0),
     /** @param {{ id: number, lesson: { key: string, number: number } } | null} newest */
     update(newest) {
-      seen ??= newest?.id ?? 0;
-      if (!newest || newest.id <= seen) return;
-      seen = newest.id;
+      seenId ??= newest?.id ?? 0;
+      if (!newest || newest.id <= seenId) return;
+      seenId = newest.id;
       const { lesson } = newest;
-      if (lesson.key === key) return void (place.hidden = true);
-      if (isTyping()) return say(`Lesson ${lesson.number} is checked now.`, lesson, 'Show lesson');
-      sessionStorage.setItem(CAME, JSON.stringify({ to: lesson.key, key, number }));
-      location.assign(`/lessons/${lesson.key}/`);
+      if (lesson.key === key) place.hidden = true;
+      else if (isTyping()) say(`Lesson ${lesson.number} is checked now.`, lesson, 'Show lesson');
+      else {
+        sessionStorage.setItem(CAME_FROM, JSON.stringify({ to: lesson.key, key, number }));
+        location.assign(`/lessons/${lesson.key}/`);
+      }
     },
   };
 }

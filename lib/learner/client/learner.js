@@ -53,7 +53,7 @@ function listen() {
 function take(message) {
   latest = message;
   if (takeToken(message.token)) {
-    following.forget(); // npm start has restarted, and counts from 0
+    following.restart();
     over = -1;
   }
   following.update(message.newest);

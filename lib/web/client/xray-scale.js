@@ -94,13 +94,13 @@ function placePanels(panels, { rows, bands, lane, margin, width, spanMs }) {
     const lanesY = y;
     y += panel.processes.length * lane;
     const { rows: asked, count } = rows[index];
-    const row = Math.min((bands[index] - 8) / Math.max(1, count), widestRow(count));
+    const rowHeight = Math.min((bands[index] - 8) / Math.max(1, count), widestRow(count));
     const share = (ms) => Math.min(1, Math.max(0, (ms - panel.fromMs) / spanMs));
     const x = (ms) => margin + share(ms) * width;
     const isSeen = (fromMs, toMs) => toMs >= panel.fromMs && fromMs <= panel.fromMs + spanMs;
     return {
       ...panel,
-      ...{ bracketY, clientsY, lanesY, row, x, isSeen, asked, band: bands[index] },
+      ...{ bracketY, clientsY, lanesY, rowHeight, x, isSeen, asked, band: bands[index] },
     };
   });
 }

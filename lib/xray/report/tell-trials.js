@@ -56,7 +56,7 @@ function eachReload(/** @type {Trial} */ { each = [] }) {
   ];
 }
 
-function commandFailed(/** @type {import('../command.js').Failed} */ { code, printed }) {
+function commandFailed(/** @type {import('../reload-command.js').Failed} */ { code, printed }) {
   const last = printed.trim().split('\n').at(-1);
   const how = code === null ? 'did not exit in time, or was killed' : `exited with code ${code}`;
   return `The command ${how}${last ? `: ${last}` : ''}.`;
