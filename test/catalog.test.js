@@ -46,6 +46,14 @@ test('a lesson file may have CRLF and a byte order mark', () => {
   assert.deepEqual([goal, read[0].hints.length], ['Know 01-blocking-server.', 3]);
 });
 
+test('a hint that is a block of code keeps its lines', () => {
+  const root = makeRoot();
+  const code = 'if (isReady) {\n  start();\n}';
+  const text = hints.replace('the answer', `\`\`\`js\n${code}\n\`\`\``);
+  write(root, { [`checks/${keys[0]}/hints.md`]: text });
+  assert.deepEqual(listLessons(root)[0].hints[0].hints, ['nudge', 'look it up', code]);
+});
+
 /** @type {Record<string, [text: string, message: RegExp]>} */
 const broken = {
   empty: ['', /title must be text; minutes must be/],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { listLessons, rootFolder } from '../lib/lessons/catalog.js';
-import { Undecided, demand, demandInTime } from '../lib/check/checking.js';
+import { Undecided, demand, demandInTime, describeCrash } from '../lib/check/checking.js';
 import { checkFile, loadCheck } from '../lib/check/definitions.js';
 import { runSession } from '../lib/check/session.js';
 
@@ -269,14 +269,14 @@ const crowds = {
 };
 
 /** Judges a promise in which an event is missing in the first scenes, up to a number; each look records that it was made. */
-const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
+const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times, why = '') => {
   let scenes = 0;
   return judge(
     ({ observe, hold }, made) => {
       const start = observe([], () => (made.push('start'), (scenes += 1)));
       const look = observe([start], (scene) => (made.push('look'), scene));
       const later = observe([start, look], (scene, seen) => (made.push('later'), [scene, seen]));
-      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing arrived' }));
+      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing arrived', why }));
       hold('two', [later], ([scene, seen]) => demand(scene === seen, { got: 'two scenes' }));
       hold('three', [], () => {});
     },
@@ -286,6 +286,13 @@ const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times) => {
 
 test('an event that is missing on an idle machine fails at once', async () => {
   const { judged, made } = await judgeMissing('idle', 1);
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
+  assert.deepEqual(made, ['start', 'look', 'later']);
+});
+
+test('a crash that explains what is missing is no delay: it decides at once on any machine', async () => {
+  const why = describeCrash([{ t: 0, pid: 1, what: 'crash', error: 'Error: a mistake' }]);
+  const { judged, made } = await judgeMissing('crowded', 1, why);
   assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
   assert.deepEqual(made, ['start', 'look', 'later']);
 });

@@ -7,6 +7,7 @@ import { explainNotReady } from '../lib/verdict/startup-failure.js';
 import {
   describeCrash,
   describeHandlerError,
+  describeStartError,
   addSyntaxErrorPlace,
 } from '../lib/verdict/thrown-errors.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
@@ -252,7 +253,9 @@ test('the reason that a program is not ready follows from how it exited, or else
   assert.match(taken.try ?? '', /where the port comes from/);
   const moved =
     "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/a/jobs.js' imported from /a/b.js\n";
-  assert.match(story({ fate: end, output: moved }).try ?? '', /^look for jobs\.js/);
+  const absent = story({ fate: end, output: moved });
+  assert.equal(absent.why, 'b.js imports jobs.js, and there is no such file.');
+  assert.match(absent.try ?? '', /^look for jobs\.js/);
   assert.match(
     story({ fate: end, output, port: 8080 }).why ?? '',
     /The program itself has that port/,
@@ -306,9 +309,12 @@ test('the reason that a program is not ready follows from how it exited, or else
   assert.match(story({ isUnseen: true }).got ?? '', /cannot be observed/);
   const ends = Array(12).fill({ t: 1, pid: 1, what: 'worker-exit' });
   assert.match(story({ isFutile: true, events: ends }).got ?? '', /endlessly: 12 so far/);
+  const beat = { t: 1, pid: 1, what: 'beat' };
+  assert.match(story({ events: [beat] }).got ?? '', /isn't listening on any port/);
+  const two = children.slice(0, 2);
   assert.match(
-    story({ events: [{ t: 1, pid: 1, what: 'beat' }] }).got ?? '',
-    /isn't listening on any port/,
+    story({ events: [...two, beat] }).why ?? '',
+    /No process called listen\(\): not this one, nor any of the 2 that it started/,
   );
 });
 
@@ -335,6 +341,21 @@ test('an error in a handler is shown with its place; an error that ended a proce
     describeCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
     'A process threw and exited: TypeError: no (server.js, line 15)',
   );
+});
+
+test('an import of a missing name is described by its error and line, though its stack begins with the place', () => {
+  const stack = [
+    'file:///w/lessons/x/server.js:2',
+    "import { cluster } from 'node:cluster';",
+    '         ^^^^^^^',
+    "SyntaxError: The requested module 'node:cluster' does not provide an export named 'cluster'",
+    '    at ModuleJob._instantiate (node:internal/modules/esm/module_job:228:21)',
+  ].join('\n');
+  const crash = { t: 1, pid: 1, what: 'crash', error: stack };
+  const error = /^SyntaxError: .* named 'cluster' \(server\.js, line 2\)$/;
+  const run = { name: '/w/lessons/x/server.js', events: [crash], output: stack };
+  assert.match(describeStartError(run) ?? '', error);
+  assert.match(describeCrash([crash])?.replace('A process threw and exited: ', '') ?? '', error);
 });
 
 test('a file that does not parse is named with its line, which stands above the error only', () => {

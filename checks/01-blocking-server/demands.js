@@ -13,6 +13,7 @@ import {
   sumOf,
   describeCrash,
 } from '../../lib/check/checking.js';
+import { REPORTS } from './looks.js';
 
 const LEAST_MS = 9.5; // a timer may be half a millisecond early
 const MOST_MS = 20.5;
@@ -156,7 +157,7 @@ const blockShown = (/** @type {any} */ { pid, t, ms }) => ({
 });
 
 export function demandWaits(program, { answers, requests, health, healths, blocks }) {
-  const expected = `${requests.length} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
+  const expected = `${REPORTS} reports asked for together each take 100 ms, side by side, and a /health is answered in the meantime.`;
   const shown = shownOf(program);
   demandAnswered(program, '/report', answers, expected);
   demandRows(answers);
@@ -169,7 +170,7 @@ export function demandWaits(program, { answers, requests, health, healths, block
     got: `The quickest report took ${inMs(quickestMs)}.`,
     why:
       quickestMs < UNAWAITED_MS
-        ? 'It answers before the database has said anything: a promise without await, or return, is not waited for.'
+        ? 'It answers before the database has said anything: a promise without await, or return, is not waited for, and one made outside the handler may be settled already.'
         : 'The database is as slow as before, 100 ms: only the way of waiting changes.',
     try: WAIT,
     shows: shown(quickest, 'the quickest'),
@@ -283,7 +284,7 @@ const WRONG_DELAYS = [
   ],
   [
     ({ told, toldAgain }) => told === toldAgain,
-    'It says the same number whatever happens: nothing is measured.',
+    'Twice the same number, and the freeze is not in it: it is a constant, disable() has stopped the histogram, or a timer resets it.',
     'look at the handler of /health: which of its lines measures anything?',
   ],
   [

@@ -1,4 +1,5 @@
 /** Lesson 2: judges what looks.js saw, in the sentences that a learner reads. */
+import { availableParallelism } from 'node:os';
 import {
   deepestOverlap,
   demand,
@@ -54,7 +55,10 @@ export function demandFour(program) {
   demandInTime(forks === WORKERS, {
     ...story,
     got: forks === 0 ? 'It forks no workers.' : `It forked only ${forks}.`,
-    why: 'Each call of cluster.fork() starts one worker, and the primary itself is none.',
+    why:
+      forks > 1 && forks === availableParallelism()
+        ? 'That is one for each core. NODE_CLUSTER_WORKERS wins, even with fewer cores.'
+        : 'Each call of cluster.fork() starts one worker, and the primary itself is none.',
   });
 }
 
@@ -345,7 +349,7 @@ const endOf = (fate) => `It forked no workers and exited (${howItEnded(fate)}).`
 /** Why a program may have accepted the value. @type {Record<string, string>} */
 const WHY_ACCEPTED = {
   0: 'A 0 is a number, and no worker answers then. With || it even turns into the default.',
-  2.5: 'It is a number between 1 and 99, but no whole one. parseInt() reads only the 2.',
+  2.5: 'It is a number between 1 and 99, but no whole one: parseInt() reads only its 2, and a pattern without ^ and $ matches a part of it.',
   '4abc': 'parseInt() reads as far as it understands: here a 4.',
   '': "An empty variable is set: '' isn't undefined. A script may have taken it from a misspelt one.",
   100: 'With a few digits too many it would be thousands of processes.',
@@ -378,14 +382,15 @@ function demandNoStart(one, setting) {
 
 /** It exits with code 1, and on purpose. */
 function demandRefused(one, setting) {
-  const { program, fate } = one;
+  const { value, program, fate, output } = one;
   const story = storyOfRefusal(one, setting);
+  const whyAccepted = output.trim() === '' ? WHY_ACCEPTED[value] : undefined; // a refusal says something
   const atTheExit = 'look at how the program ends when it refuses: with which exit code, and when?';
   demand(fate.code !== 0, {
     ...story,
     got: `${setting}: it forked no workers and exited as if all were well (exit code 0).`,
-    why: 'Scripts and service managers read the exit code: 0 means success.',
-    try: atTheExit,
+    why: whyAccepted ?? 'Scripts and service managers read the exit code: 0 means success.',
+    try: whyAccepted ? story.try : atTheExit,
   });
   demand(fate.code === 1, {
     ...story,

@@ -109,7 +109,7 @@ export function demandNone(program, { connections }) {
     got: ACCEPTS.handed,
     why: isSet
       ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.'
-      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set elsewhere it has no effect: in a worker, in process.env, in setupPrimary().',
+      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set elsewhere it has no effect: in a worker, in process.env, in setupPrimary(), or under another name.',
     try: SET,
     shows: { program, moments: marked(others) },
   });
@@ -166,7 +166,7 @@ function demandChoice({ name, wanted, program, listener }) {
 }
 
 export function demandTable(program, look) {
-  const { answers, had, table } = look;
+  const { answers, had, others, table } = look;
   const shows = { program, moments: [crashIn(program)] };
   const odd = answers.find(({ status, error }) => !error && status !== 200);
   demand(!odd, {
@@ -194,7 +194,10 @@ export function demandTable(program, look) {
     demand(told <= count, {
       expected,
       got: fault,
-      why: 'Either a report counts several times (a listener for each worker that is forked, or a sum of sums), or other pages are reported too.',
+      why:
+        told === count + (others.get(pid) ?? 0)
+          ? 'The one request too many was for /favicon.ico: other pages are reported too.'
+          : 'A report counts several times: a listener for each worker that is forked, or a sum of sums.',
       try: `${SEND}; ${HEAR}`,
       shows,
     });
@@ -217,7 +220,7 @@ function whyNoTable({ line = '' }) {
   if (line === '')
     return {
       got: 'It prints no table.',
-      why: "The primary hears no reports. process.on('message') is the way to hear the process that started this one, not the workers.",
+      why: "No report has reached a listener in the primary. There cluster.on('message') hears all workers; process.on('message') is the way to hear the process that started this one.",
       try: `${SEND}; ${HEAR}`,
     };
   return {
@@ -227,7 +230,7 @@ function whyNoTable({ line = '' }) {
   };
 }
 
-function whyTooFew({ table, had }, told) {
+function whyTooFew({ table, had, named }, told) {
   const counted = Object.keys(table).length;
   if (counted === 0)
     return {
@@ -237,6 +240,11 @@ function whyTooFew({ table, had }, told) {
   if (Object.values(table).includes(null))
     return {
       why: 'JSON has no NaN, and prints null: undefined + 1 is NaN, and before its first report a worker has no count.',
+      try: PRINT,
+    };
+  if (counted < named.size)
+    return {
+      why: `The last line has ${counted} of ${had.size} workers, and earlier lines name others. Each process has its own memory, so one table, made once and printed whole, must be in the primary.`,
       try: PRINT,
     };
   if (told === 0 && counted < had.size)

@@ -51,9 +51,10 @@ export async function askInTurn(program) {
 
 /**
  * Asks one worker for some more pages, and reads what the primary prints.
- * @returns {Promise<{ answers: any[], had: Map<number, number>, table: any, line: string | undefined, isFinal: boolean }>}
- *   had: requests of each worker; table: the last line of JSON; line: its text, or else the last line; isFinal: all messages have
- *   been received and printed
+ * @returns {Promise<{ answers: any[], had: Map<number, number>, others: Map<number, number>, table: any, line: string | undefined,
+ *   named: Set<string>, isFinal: boolean }>}  had: requests of each worker for /; others: for another page; table: the last line of
+ *   JSON; line: its text, or else the last line; named: what any line of JSON counts; isFinal: all messages have been received and
+ *   printed
  */
 export async function readTable(program) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -63,22 +64,31 @@ export async function readTable(program) {
   agent.destroy();
   await program.drained();
   const sinceMs = nowMs();
-  const homes = groupBy(requestsOf(program.events, '/'), ({ pid }) => pid);
-  const had = new Map([...homes].map(([pid, { length }]) => [pid, length]));
+  const had = countByProcess(requestsOf(program.events, '/'));
+  const others = countByProcess(requestsOf(program.events, NO_PAGE));
   const isFinal = () => haveTurned(program.events, aliveIn(program.events), HEARD_TURNS, sinceMs);
   await program.until(() => isRight(lastTable(program.output()).table, had) || isFinal());
-  return { answers: answers.slice(1), had, isFinal: isFinal(), ...lastTable(program.output()) };
+  return {
+    answers: answers.slice(1),
+    had,
+    others,
+    isFinal: isFinal(),
+    ...lastTable(program.output()),
+  };
 }
+
+const countByProcess = (requests) =>
+  new Map([...groupBy(requests, ({ pid }) => pid)].map(([pid, { length }]) => [pid, length]));
 
 const isRight = (table, had) => [...had].every(([pid, count]) => table?.[pid] === count);
 
 function lastTable(output) {
   const lines = output.trimEnd().split('\n');
-  for (const line of lines.toReversed()) {
-    const table = parseObject(line);
-    if (table) return { table, line };
-  }
-  return { table: undefined, line: lines.findLast((line) => !line.includes('listens')) };
+  const tables = lines.map((line) => ({ line, table: parseObject(line) }));
+  const named = new Set(tables.flatMap(({ table }) => Object.keys(table ?? {})));
+  const last = tables.findLast(({ table }) => table);
+  if (last) return { ...last, named };
+  return { table: undefined, named, line: lines.findLast((line) => !line.includes('listens')) };
 }
 
 function parseObject(line) {

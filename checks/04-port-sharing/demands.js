@@ -71,7 +71,11 @@ export function demandByHand(program) {
   const wrong = {
     ...story,
     got: begun.length === 0 ? 'It started no child.' : `It started ${begun.length}.`,
-    why: crash ?? 'NODE_CLUSTER_WORKERS says how many children there are.',
+    why:
+      crash ??
+      (begun.length === 0
+        ? 'As long as server.js imports child.js, one process does everything.'
+        : 'NODE_CLUSTER_WORKERS says how many children there are.'),
     shows: { program, moments: [crashIn(program), ...firstShown(shown, says)] },
   };
   demand(begun.length <= CHILDREN, wrong);
@@ -110,7 +114,7 @@ export function demandDealt(program, crowd, turns) {
       try: 'look at how the parent makes its server: when does it begin to read?',
     },
     left: {
-      why: 'They were not sent, or arrived but were not given to an http server.',
+      why: "The parent didn't send them as send()'s second argument, or the child gave them to no http server.",
       try: 'look at both ends: what the parent sends beside the message, and to which server the child gives it',
     },
   });
@@ -136,12 +140,21 @@ function demandAnswered(program, { lost, isFinal }, { taken, left }) {
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none. ${came.length} of their connections reached a server in a child.`,
     ...(came.length > 0 ? taken : left),
-    ...(crash && { why: crash }),
+    ...(crash && { why: describeSecondListen(program) ?? crash }),
     shows: {
       program,
       moments: [crashIn(program), ...firstShown(theirs, 'a client that gets no answer')],
     },
   });
+}
+
+/** The parent has opened the port, and found it taken when it called listen() again. */
+function describeSecondListen({ events, pid, port }) {
+  const crash = eventsOf(events, 'crash').find((event) => event.pid === pid);
+  const hasOpened = eventsOf(events, 'listening').some((event) => event.pid === pid);
+  if (!hasOpened || !crash?.error.includes(`EADDRINUSE: address already in use :::${port}`))
+    return undefined;
+  return 'The parent called listen() once more and threw EADDRINUSE: it has opened this port itself.';
 }
 
 export function demandShared(program, crowd) {
@@ -169,13 +182,18 @@ export function demandShared(program, crowd) {
     try: 'look at what the parent does with its own copy of the listener once every child has one',
     shows: { program, moments: firstShown(kept, 'the parent accepts') },
   });
-  const unserved = {
-    why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',
-    try: 'look in child.js at what it does with a listener, and whether both files spell the message alike',
-  };
+  const unserved = crowd.fate ? PARENT_GONE : NO_HTTP;
   demandAnswered(program, crowd, { taken: unserved, left: unserved });
 }
 
+const NO_HTTP = {
+  why: 'The server that comes by message accepts in the child, but it is a net server and knows no HTTP.',
+  try: 'look in child.js at what it does with a listener, and whether both files spell the message alike',
+};
+const PARENT_GONE = {
+  why: "The parent has exited. Its channels close with it, and 'disconnect' makes each child exit, too.",
+  try: 'look at what the parent does once its own copy is closed: it has to stay',
+};
 const NONE_LISTENS = {
   why: 'The message came without the server (it was not sent along, or was closed before that), or the child does not listen with it.',
   try: 'look at both ends: what the parent sends beside the message, and what the child does with it',
@@ -198,6 +216,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
       'Clients hang up before they are dealt. All processes stay, and the next clients are answered.',
     got: `${ended.map((pid) => nameOf(program, pid)).join(', ') || 'No process'} exited; ${lost.length} of the next clients got no answer.`,
     why:
+      describeUnserved(program) ??
       describeCrash(program.events) ??
       'A client that is gone may have no address, and no connection that could be sent.',
     try: 'look in the child at what it does when the handle has not arrived, and in the parent for what needs the client',
@@ -205,6 +224,15 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
   };
   demand(ended.length === 0, story);
   demandAtOnceIf(isFinal)(lost.length === 0, story);
+}
+
+/** A child threw outside of its own lines, and no server in it had a connection: nothing listened for what it was sent. */
+function describeUnserved({ events, pid: parent }) {
+  const crash = eventsOf(events, 'crash')[0];
+  const how = describeCrash(crash ? [crash] : []);
+  const hasOne = eventsOf(events, 'connection').some(({ pid }) => pid === crash?.pid);
+  if (!how || crash.pid === parent || hasOne || /line \d+\)$/.test(how)) return undefined;
+  return `${how}. No server in that child had a connection yet: was one sent before the child said that it is ready?`;
 }
 
 /** Crashes, or else exits. */
@@ -217,10 +245,14 @@ function endShown({ events }, pids) {
 export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fate }) {
   const expected = `Child ${victim} is killed. The parent and the other child keep serving.`;
   const shows = { program, moments: endShown(program, [program.pid]) };
+  const crash = describeCrash(program.events);
+  const isSend = /ERR_IPC_CHANNEL_CLOSED|EPIPE/.test(crash ?? '');
   demand(!fate, {
     expected,
     got: 'The parent exited as well.',
-    why: describeCrash(program.events) ?? 'It exits when a child does.',
+    why: crash
+      ? `${crash}.${isSend ? " It was the dead child's turn." : ''}`
+      : 'It exits when a child does.',
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });

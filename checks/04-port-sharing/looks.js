@@ -60,9 +60,10 @@ export const socketsOpened = ({ events }) =>
     ({ handle, port }) => handle === 'kernel' && port !== undefined,
   );
 
-/** Clients that all ask at once; and which sockets listen on the port, if the system can say. */
+/** Clients that all ask at once; which sockets listen on the port, if the system can say; and whether the parent has exited. */
 export async function sendCrowd(program) {
-  return { ...(await askForPids(program, CROWD)), holders: listeningSockets(program) ?? [] };
+  const crowd = await askForPids(program, CROWD);
+  return { ...crowd, holders: listeningSockets(program) ?? [], fate: program.fate };
 }
 
 /** A crowd while the children are frozen: a parent that reads from its connections then has all requests. */

@@ -36,12 +36,12 @@ export function demandReplaced(rounds) {
     output: lost?.printed,
     shows: { program: programOf(rounds), moments: lost ? lossShown(lost) : [] },
   });
-  const exits = rounds.flatMap((round) => round.exits);
-  const forks = rounds.flatMap((round) => round.forks);
-  demand(forks.length <= exits.length, {
+  const excess = rounds.find(({ exits, forks }) => forks.length > exits.length); // a later round may lack as many
+  const forks = excess?.forks ?? [];
+  demand(!excess, {
     expected: 'The primary forks one worker for each that crashes.',
-    got: `${exits.length} workers exited, and it forked ${forks.length}.`,
-    why: "Both 'disconnect' and 'exit' come for one worker, and every surplus worker stays.",
+    got: `After ${excess?.how} it forked ${forks.length}, for ${excess?.exits.length} exit${excess?.exits.length === 1 ? '' : 's'}.`,
+    why: "Two lines fork for one exit, or one handler hears 'disconnect' and another 'exit'. Every surplus worker stays.",
     try: 'look for every place that forks: which events lead there for one exit?',
     shows: {
       program: programOf(rounds),

@@ -206,7 +206,7 @@ export function demandOneFailure(program, { atWork, queued, fate }) {
   demandInTime(failed.length === 1, {
     expected,
     got: 'No report failed, and one client still waits for an answer.',
-    why: "The answer will never come. The child's 'exit' is all that the server hears.",
+    why: "The answer will never come. The child's 'exit' is all that the server hears, and after a signal its code is null.",
     try: `${ON_EXIT}: what becomes of the promise of its job?`,
   });
   demand503(failed[0], expected);
@@ -309,12 +309,7 @@ export function demandQueueContinues(program, { queued }) {
 /** Two children must work again. @param {string} before  what happened to one */
 export function demandReplaced(program, { reports, waiting, children }, before) {
   const count = reports.length;
-  demand(children.length <= CHILDREN, {
-    expected: REPLACED,
-    got: `${before} Now there are ${children.length} children.`,
-    why: "One exit can bring several events ('error', 'exit'), and a child was started for each.",
-    try: "look at what happens when both 'exit' and 'error' come for one child",
-  });
+  demandNoneTooMany(children, before);
   demandInTime(waiting > 0, {
     expected: REPLACED,
     got: `${before} Then one of two children was frozen, and all ${count} reports were built: it had none.`,
@@ -326,6 +321,15 @@ export function demandReplaced(program, { reports, waiting, children }, before) 
     got: `${before} Then one child was frozen, and ${waiting} of ${count} reports waited for it.`,
     why: 'No other child is there, or gets a job: the place of the killed child was never freed.',
     try: `${ON_EXIT}: does it still count as a child?`,
+  });
+}
+
+function demandNoneTooMany(children, before) {
+  demand(children.length <= CHILDREN, {
+    expected: REPLACED,
+    got: `${before} Now there are ${children.length} children.`,
+    why: "One exit can bring several events ('error', 'exit'), and the pool makes room for a child at each.",
+    try: "look at what happens when both 'exit' and 'error' come for one child",
   });
 }
 
@@ -342,7 +346,7 @@ export function demandIdleReplaced(program, { reports }) {
 }
 
 /** A job was sent to a killed child whose exit the server hadn't noticed. */
-export function demandUnheardExit(program, { reports, after, fate }) {
+export function demandUnheardExit(program, { reports, after, children, fate }) {
   const expected =
     'A job is sent to a child that has just been killed. The server lives, and that report gets status 503, or another child builds it.';
   demand(fate?.kind !== 'ended', {
@@ -361,6 +365,7 @@ export function demandUnheardExit(program, { reports, after, fate }) {
     why: 'Both children were killed with nothing to do, and later reports are not built.',
     try: `${ON_EXIT}: which child gets the jobs that come later?`,
   });
+  demandNoneTooMany(children, 'Both children were killed, and a job was sent to one of them.');
 }
 
 export function demandNoneLeft(program, { left, stayed }) {

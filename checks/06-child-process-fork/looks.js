@@ -138,7 +138,7 @@ export async function killIdle(program) {
   const [victim] = childrenOf(program);
   kill(program, [victim]);
   await hearExit(program, victim);
-  return { reports: await ask(program, makeJobs('after-idle', 4)), children: childrenOf(program) };
+  return { reports: await ask(program, makeJobs('after-idle', 4)) };
 }
 
 /** Waits until the server has handled this exit. */
@@ -162,7 +162,7 @@ export async function askKilledChildren(program) {
     });
     await untilAnswered(program, reports);
     const after = program.fate ? [] : await ask(program, makeJobs('after-dead', 3));
-    return { reports, after, fate: program.fate };
+    return { reports, after, children: childrenOf(program), fate: program.fate };
   } finally {
     agent.destroy();
   }

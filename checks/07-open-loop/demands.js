@@ -26,7 +26,7 @@ const FORMULA =
 
 const WHY_TOLD = {
   0: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
-  1: 'The formula comes to 1, but the person who runs the server may know better. And each cluster.fork() starts one worker.',
+  1: 'The formula comes to 1, but the person who runs the server may know better, and the variable wins. Or cluster.fork() was called once: each call starts one worker.',
   [EXPLICIT.workers + 1]:
     'It forks once more than the variable says. The primary itself is no worker.',
 };
@@ -44,9 +44,11 @@ export function demandExplicit(program) {
 
 /** @typedef {Awaited<ReturnType<typeof import('./looks.js').countWorkers>>} Counted */
 
+const REFUSAL = /NODE_CLUSTER_WORKERS must be .*, not "(.*)"/; // printed by readNumber(), which is given
+
 /**
- * The cause of a wrong count: the first condition that is met.
- * @type {[isSo: (facts: Counted & { exact: number }) => boolean, why: string, repair: string][]}
+ * The cause of a wrong count: the first condition that is met. `refused` is the number that readNumber() has refused.
+ * @type {[isSo: (facts: Counted & { exact: number, refused?: number }) => boolean, why: string, repair: string][]}
  */
 const MISCOUNTS = [
   [
@@ -55,13 +57,24 @@ const MISCOUNTS = [
     'look at the end of the file: which process forks, and how often?',
   ],
   [
+    ({ refused }) => Number.isNaN(refused),
+    'That is no number: something in the formula has no value, such as a function that returns nothing.',
+    'look at each part of the formula: does the measurement return its result?',
+  ],
+  [
+    ({ refused = Infinity, exact }) => refused < 2 * exact,
+    'There is no part of a worker: the result must be rounded up.',
+    FORMULA,
+  ],
+  [
     ({ fate }) => fate !== undefined,
     'The page time is in milliseconds, the rate in requests a second: without / 1000 there are a thousand times too many.',
     FORMULA,
   ],
   [
-    ({ workers, exact, setting }) => workers === Math.ceil(exact * setting.utilization),
-    'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up.',
+    ({ workers, exact, setting }) =>
+      workers < exact && workers >= Math.ceil(exact * setting.utilization ** 2),
+    'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up: a part of a worker needs a whole one.',
     FORMULA,
   ],
   [
@@ -96,7 +109,9 @@ const MISCOUNTS = [
 export function demandComputed(counted) {
   const { setting, workers, fate, output } = counted;
   const exact = exactOf(setting);
-  const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo({ ...counted, exact })) ?? [];
+  const refused = fate && REFUSAL.exec(output)?.[1];
+  const facts = { ...counted, exact, refused: refused === undefined ? undefined : Number(refused) };
+  const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo(facts)) ?? [];
   demandCount(counted, {
     expected: `${wordsOf(setting)}: ${setting.rate} × ${setting.pageMs / 1000} / ${setting.utilization} is ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
     why:

@@ -102,6 +102,7 @@ function storyOfHeld({ events }, pid) {
   const timers = eventsOf(events, 'beat').findLast(
     (one) => one.pid === pid && 'timers' in one,
   )?.timers;
+  const isConnected = !eventsOf(events, 'disconnect').some(({ workerPid }) => workerPid === pid);
   return timers > 0
     ? {
         got: `${SECONDS} s after its last answer it was still running: it has a timer.`,
@@ -110,8 +111,10 @@ function storyOfHeld({ events }, pid) {
       }
     : {
         got: `${SECONDS} s after its last answer it was still running.`,
-        why: 'A worker exits by itself when it no longer listens, no connection is open, and its channel to the primary is closed.',
-        try: 'look at which close() stops new connections, and what it does to idle ones',
+        why: isConnected
+          ? 'Its channel to the primary is open, and keeps it alive: disconnect() was not called, or waits for a server or connection that never closes.'
+          : 'Its channel to the primary is closed, so something else keeps it alive, such as a connection.',
+        try: 'look at what closes the channel, and what that waits for',
       };
 }
 
@@ -374,6 +377,11 @@ const LOSSES = [
     'look at the order: which comes first, the new worker or the end of the old one?',
   ],
   [
+    ({ isBegun }) => !isBegun,
+    'No worker had begun them: they came when none took new connections, or reached a worker as it exited.',
+    'look at the order: which comes first, the new worker or the end of the old one?',
+  ],
+  [
     () => true,
     'A worker closed a connection although it had begun a request on it, or exited too early.',
     'look at which connections are closed, and what ends the worker',
@@ -388,10 +396,11 @@ export function demandNoneLost({ program, old, exits, lost, sent, output }) {
     ),
   ];
   const killed = exits.some(({ workerPid, signal }) => signal && old.includes(workerPid));
-  const [, why, repair] = firstOf(LOSSES, { statuses, killed, errors });
   const theirs = requestsOf(program.events).filter(({ client, startMs }) =>
     lost.some(({ first }) => first.client === client && startMs >= first.sentMs),
   );
+  const isBegun = theirs.length > 0;
+  const [, why, repair] = firstOf(LOSSES, { statuses, killed, errors, isBegun });
   demand(lost.length === 0, {
     expected: `Under ${LOAD_PER_SECOND} requests per second a reload loses none.`,
     got: `${lost.length} of ${sent.length} requests were lost (${errors.join(', ')}).`,

@@ -4,6 +4,7 @@ import {
   demandExact,
   demandMatched,
   demandOthersStay,
+  demandOwnCounts,
   demandRepeated,
   demandSilence,
   demandStarted,
@@ -77,14 +78,17 @@ function holdPrimary({ observe, hold, holdInSteps }, start) {
     (program) => loseWorker(program, primaryOf(program)),
     { isSlow },
   );
-  hold('counts-exactly', [together], (seen) => demandTogether(seen, 'the primary'));
+  holdInSteps('counts-exactly', [
+    [[together], (seen) => demandTogether(seen, 'the primary')],
+    [[together, atOnce], demandOwnCounts],
+  ]);
   hold('answers-matched', [atOnce], demandMatched, { needs: ['counts-exactly'] });
   const needs = ['counts-exactly', 'answers-matched'];
   holdInSteps(
     'death-exact',
     [
       [[atOnce, again], (seen, repeated) => demandRepeated(seen, repeated, 'the primary')],
-      [[loss], (seen) => demandExact(seen, 'The primary')],
+      [[loss], (seen) => demandExact(seen, 'the primary')],
     ],
     { needs },
   );
@@ -119,6 +123,7 @@ function holdRedis({ launch, observeInParallel, holdInSteps }, start) {
   const without = observeInParallel([], () => startWithoutStore(launch), { isSlow });
   holdInSteps('redis-exact', [
     [[together], (seen) => demandTogether(seen, 'Redis')],
+    [[together, atOnce], demandOwnCounts],
     [[atOnce, again], (seen, repeated) => demandRepeated(seen, repeated, 'Redis')],
     [[loss], (seen) => demandExact(seen, 'Redis')],
   ]);

@@ -23,6 +23,15 @@ const crashShown = (program, crash = eventsOf(program.events, 'crash')[0]) => ({
   moments: [momentOf(crash, 'throws')],
 });
 
+/** If a process threw, that is the reason. */
+const demandServed = (program, isSo, /** @type {any} */ { why, ...story }) => {
+  const crash = describeCrash(program.events);
+  const all = crash?.includes('EADDRINUSE')
+    ? `${crash}. The port was open already: which process opened it before?`
+    : crash;
+  demandInTime(isSo, { ...story, why: all ?? why });
+};
+
 const wordsOf = ({ status, error, body } = /** @type {any} */ ({})) =>
   error ?? `${status} ${String(body).slice(0, 80)}`;
 const quoted = (count) => (count === undefined ? 'nothing' : JSON.stringify(count));
@@ -30,14 +39,13 @@ const inSeconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
 
 export function demandTogether({ program, times, adds, told, unknown }, owner) {
   const [unheard] = adds.filter(({ count }) => count === undefined);
-  demandInTime(!unheard, {
+  demandServed(program, !unheard, {
     expected: 'Each client gets a 200 with { count }.',
     got: `A client asked for several seconds and got none. The last answer: ${wordsOf(unheard?.answer)}.`,
     why:
-      describeCrash(program.events) ??
-      (owner === 'Redis'
+      owner === 'Redis'
         ? 'No count comes out of Redis: is the client connected, to the address in REDIS_URL?'
-        : undefined),
+        : undefined,
     try:
       owner === 'Redis'
         ? 'look at how the store is connected, and at what its script gets'
@@ -64,10 +72,10 @@ export function demandTogether({ program, times, adds, told, unknown }, owner) {
     why: 'The check reads the answer as a client would: JSON, { name, count, pid }. Text, "7", isn\'t a number, nor is null.',
     try: 'let add() and read() promise the count, a number',
   });
-  demandNoneLost({ times, answers, told: [...told.values()] }, owner);
+  demandNoneLost({ times, told: [...told.values()] }, owner);
 }
 
-function demandNoneLost({ times, answers, told }, owner) {
+function demandNoneLost({ times, told }, owner) {
   const [low, high] = [Math.min(...told), Math.max(...told)];
   demand(low === times && high === times, {
     expected: `${times} increments by clients at once: then every worker reports ${times}.`,
@@ -78,12 +86,23 @@ function demandNoneLost({ times, answers, told }, owner) {
         : 'Several workers read the same number, added one, and wrote the same number back.',
     try: `let only ${owner} count, and send it "add one", not the new value`,
   });
-  const doubles = answers.length - new Set(answers).size;
+}
+
+/** @param {any} together @param {any} atOnce  questions about different names, so that an answer to the wrong one shows */
+export function demandOwnCounts({ times, adds }, { questions }) {
+  const doubles = adds.length - new Set(adds.map(({ count }) => count)).size;
+  const isMixed = questions.some(
+    ({ count, expected }) => count !== undefined && count !== expected,
+  );
   demand(doubles === 0, {
     expected: `${times} increments by clients at once: the answers are 1 to ${times}, each once.`,
     got: `All were counted, but ${doubles} clients got the same count as another client.`,
-    why: 'One answer went to several questions, or the count was read after others had added theirs.',
-    try: 'look at what an answer carries: the count that this very increment made?',
+    why: isMixed
+      ? 'One answer went to several questions: a message that only says "7" does not say which question it answers.'
+      : 'The count was read after others had added theirs.',
+    try: isMixed
+      ? 'look at how an answer finds its question'
+      : 'look at what an answer carries: the count that this very increment made?',
   });
 }
 
@@ -117,6 +136,7 @@ export function demandRepeated({ twins }, repeated, owner) {
     got: `It asked for several seconds and got no answer: ${wordsOf(unheard?.answer)}.`,
     try: 'give the answer that the id got the first time',
   });
+  const isForgotten = repeated.some(({ count, first }) => Number(count) > Number(first)); // one after the other
   demand(
     twins.every(({ count }) => count === 1),
     {
@@ -124,7 +144,9 @@ export function demandRepeated({ twins }, repeated, owner) {
       got: `They were answered ${twins.map(({ count }) => quoted(count)).join(', ')}.`,
       why: twins.some(({ count }) => typeof count === 'string')
         ? IS_TEXT
-        : 'Each found the id unknown before any had been remembered; or it is not remembered at all.',
+        : isForgotten
+          ? 'The id is not remembered, or nothing looks it up: it is counted again whenever it comes.'
+          : 'Each found the id unknown, because none had remembered it yet: something came between the question and the increment.',
       try: `look the id up, count, and remember the id in one step, in ${owner}`,
     },
   );
@@ -145,7 +167,7 @@ export function demandRepeated({ twins }, repeated, owner) {
 
 /** A worker was killed with questions in flight, and all clients have retried with the same ids. */
 export function demandExact({ program, sent, retried, told, fate }, owner) {
-  const scene = `${owner} is frozen, a worker is killed with its questions in flight, and then ${owner} resumes`;
+  const scene = `While ${owner} is frozen a worker is killed with its questions in flight, then ${owner} resumes`;
   demand(!fate, {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
@@ -154,16 +176,14 @@ export function demandExact({ program, sent, retried, told, fate }, owner) {
     shows: endShown(program),
   });
   const [unheard] = retried.filter(({ count }) => count === undefined);
-  demandInTime(!unheard, {
+  demandServed(program, !unheard, {
     expected: `${scene}: clients that ask again are answered by another worker.`,
     got: `One asked for several seconds and got no answer: ${wordsOf(unheard?.answer)}.`,
-    why: describeCrash(program.events),
     try: 'answer each question once, whatever else has died',
   });
-  demandInTime(told.size > 0, {
+  demandServed(program, told.size > 0, {
     expected: `${scene}: the workers report the count.`,
     got: 'None did for several seconds.',
-    why: describeCrash(program.events),
     try: 'curl localhost:8080/count/figs',
   });
   const counts = [...told.values()];
@@ -207,10 +227,9 @@ export function demandSilence({ program, silent, later, crashes }, owner) {
     why: 'Answers are matched by their order, so one abandoned answer shifts all that follow.',
     try: 'look at what is left of a question that was given up',
   });
-  demandInTime(owner === 'Redis' || later.some(({ count }) => count === 0), {
+  demandServed(program, owner === 'Redis' || later.some(({ count }) => count === 0), {
     expected: `When ${owner} resumes, the questions that still wait are answered.`,
     got: 'None was.',
-    why: describeCrash(program.events),
     try: 'give up a question, but not the channel',
   });
 }
@@ -249,12 +268,10 @@ export function rethrowWithHint(error) {
 /** Each client stays on one worker, and every worker has clients. */
 export function demandSticky({ program, rounds, used }) {
   const [lost] = rounds.flat().filter(({ pid }) => pid === undefined);
-  demandInTime(!lost, {
+  demandServed(program, !lost, {
     expected: 'Every client is served.',
     got: `The client ${lost?.client} was not: ${wordsOf(lost?.answer)}.`,
-    why:
-      describeCrash(program.events) ??
-      'Its connection was hung up, or dealt and never served: placeOf() gave no place from 0 to size - 1, or the worker did not take the socket.',
+    why: 'Its connection was hung up, or dealt and never served: placeOf() gave no place from 0 to size - 1, or the worker did not take the socket.',
     try: 'look at when a worker says that it is ready, and what it does with a socket',
     shows: crashShown(program),
   });

@@ -14,11 +14,36 @@ import { MACHINES, WORKERS, serversIn } from './looks.js';
 
 const MARKED = 6; // moments of a kind in the X-ray
 
-/** Matches nginx's fatal errors. */
-const emergencyOf = (program) =>
-  /\[emerg\] (?:\d+#\d+: )?(.*)/
-    .exec(program.output())?.[1]
-    .replace(/ in \S*\/(\S+):(\d+)$/, ' ($1, line $2)');
+const NGINX_GIVES_UP_MS = 4_000; // after five seconds of a graceful stop nginx hangs up by itself
+
+const EMERGENCY = /\[emerg\] (?:\d+#\d+: )?(.*)/;
+const EMERGENCIES = /** @type {[RegExp, string][]} */ ([
+  [
+    /bind\(\) to 0\.0\.0\.0/,
+    "0.0.0.0 is every address of this computer, the machines' included. A port without an address means that.",
+  ],
+  [/bind\(\) to/, 'Something listens there already, perhaps a program of yours.'],
+  [
+    / in upstream |invalid parameter/,
+    'In an upstream, `server` takes an address such as 127.0.0.1:40123, without http://, then parameters such as fail_timeout=1s, then a semicolon.',
+  ],
+  [
+    /./,
+    'It names the line at which it no longer understood: a word is missing there, or a semicolon or a brace just before. With one fault it does nothing at all.',
+  ],
+]);
+
+/** nginx has refused to start: that decides at once, however busy the machine is. */
+function demandNoEmergency(program, first, story) {
+  const emergency = EMERGENCY.exec(program.output())?.[1];
+  demand(first || !emergency, {
+    ...story,
+    got: `nginx says: ${emergency?.replace(/ in \S*\/(\S+):(\d+)$/, ' ($1, line $2)')}`,
+    why: EMERGENCIES.find(([kind]) => kind.test(emergency ?? ''))?.[1],
+    shows: endShown(program),
+    try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
+  });
+}
 const list = (items) => [...new Set(items)].join(', ');
 const wordsOf = ({ error, status } = /** @type {any} */ ({})) =>
   error ?? (status ? `status ${status}` : 'no answer');
@@ -60,22 +85,20 @@ export function demandOwnPorts({ program, count }) {
 }
 
 export function demandValid({ program, count, first, hasNginx }) {
-  const emergency = emergencyOf(program);
   const story = {
     expected: `With ${count} servers nginx starts, and answers on PORT, which is ${program.port} here.`,
     output: program.output(),
     shows: endShown(program),
   };
-  demand(first || !emergency, {
-    ...story,
-    got: `nginx says: ${emergency}`,
-    why: 'It names the line at which it no longer understood: a word is missing there, or a semicolon or a brace just before. With one fault it does nothing at all.',
-    try: 'look at the line that it names, and at the one before: each directive ends with a semicolon',
-  });
+  demandNoEmergency(program, first, story);
   (hasNginx ? demandInTime : demand)(first, {
     ...story,
     got: `Nothing listens on port ${program.port}.`,
-    why: describeCrash(program.events) ?? 'nginx is not started, or listens elsewhere.',
+    why:
+      describeCrash(program.events) ??
+      (hasNginx
+        ? 'nginx runs, and listens elsewhere: clients know only PORT.'
+        : 'No nginx runs: nothing has started one, or it has exited.'),
     try: 'look at where nginx listens in conf.js, and whether server.js starts it',
   });
 }
@@ -156,11 +179,18 @@ export function demandCleanStop(end) {
 }
 
 /** Requests in flight, later requests, and a request of which nginx has half must be answered. */
-function demandClientsAnswered({ answers, lost, late = [], half }, story) {
-  demand(lost.length === 0, {
+function demandClientsAnswered({ how, signalMs, answers, lost, late = [], half }, story) {
+  const hungUp =
+    how === 'Ctrl-C'
+      ? 'nginx hung up. Ctrl-C is SIGINT, a fast stop for nginx, and reaches it too, unless it was started detached.'
+      : 'nginx hung up: SIGTERM and SIGINT are a fast stop for it.';
+  const isAtOnce = lost.some(({ doneMs }) => doneMs - signalMs < NGINX_GIVES_UP_MS);
+  (isAtOnce ? demand : demandInTime)(lost.length === 0, {
     ...story,
     got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
-    why: 'SIGTERM and SIGINT are a fast stop for nginx: it hangs up. Ctrl-C reaches it too, unless it was started detached. And the servers must stay until nginx has exited.',
+    why: lost[0]?.status
+      ? 'nginx was still there, but the server that had begun the request was not.'
+      : hungUp,
     try: 'look at which signals reach nginx, and what has ended before nginx has',
   });
   const refused = late.find(({ status }) => status >= 500);
@@ -175,7 +205,7 @@ function demandClientsAnswered({ answers, lost, late = [], half }, story) {
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: half
       ? 'nginx waits for such a client, then asks a server. By then the servers had exited.'
-      : 'nginx itself had exited. SIGTERM and SIGINT are a fast stop for it: it hangs up. Ctrl-C reaches it too, unless it was started detached.',
+      : hungUp,
     try: 'look at how you stop nginx, and what ends before it has',
   });
 }
@@ -207,10 +237,13 @@ export function demandStartFailure({ program, env, fate, left, files, output }) 
     output,
     shows: endShown(program),
   };
+  const isNoticed = output.split('\n').some((line) => /nginx/.test(line) && !EMERGENCY.test(line));
   demandInTime(fate, {
     ...story,
     got: 'It keeps running.',
-    why: 'Servers that no client can reach are useless, and nothing says so.',
+    why: isNoticed
+      ? "It noticed, and still runs: it doesn't end its servers, or first awaits an 'exit' of nginx, which has been or never comes."
+      : 'Servers that no client can reach are useless, and nothing says so.',
     try: 'look at what you do when nginx has exited unasked',
   });
   demand(fate?.code === 1, {
@@ -246,10 +279,11 @@ export function demandMachines(
       .join(' '),
     try: 'look at how the machines are started: each on its address, with the port of nginx',
   });
+  demandNoEmergency(program, first, story);
   demandInTime(first?.status === 200, {
     ...story,
     got: `The first answer was ${wordsOf(first)}.`,
-    why: emergencyOf(program) ?? 'nginx is not up, or leads elsewhere.',
+    why: 'nginx is not up, or leads elsewhere.',
     try: 'look at when nginx is started with --machines, and with which backends',
   });
   for (const { address, workers } of machines) {
@@ -310,27 +344,32 @@ export function demandAnotherAnswers({
 }
 
 /** The machine listens again at its old address, and gets requests again. */
-export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }) {
-  const [before, after = before] = ports;
-  const started = eventsOf(program.events, 'child').filter((child) => child.t > deadMs);
-  const story = { output: program.output(), shows: shown(program, started, 'starts a process') };
+export function demandReturn({ program, address, isBack, isUsed, ports, deadMs, deaths }) {
+  const [before, now = before] = ports;
+  const after = (what) => eventsOf(program.events, what).filter(({ t }) => t > deadMs);
+  const started = shown(program, after('child'), 'starts a process');
+  const shows = started.moments.length > 0 ? started : shown(program, after('exit'), 'exits');
+  const story = { output: program.output(), shows };
   demandInTime(isBack, {
     ...story,
-    expected: `Machine ${address} has lost its last worker, and exits with code 0. A second later it is started again.`,
+    expected: `Machine ${address} has lost its last worker${deaths > 1 ? ' a second time' : ''}, and exits with code 0. A second later it is started again.`,
     got: 'Seconds later nothing listens there.',
-    why: 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
+    why:
+      deaths > 1
+        ? 'After its first death it came back, as a new process. That one has exited too.'
+        : 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
     try: 'look at what happens when a machine exits, also the second time',
   });
-  demandInTime(isUsed, {
+  (before === now ? demandInTime : demand)(isUsed, {
     ...story,
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
     got: 'It got no request for several seconds.',
     why:
-      before === after
+      before === now
         ? 'After a failure nginx leaves a server alone for fail_timeout, 10 s by default.'
-        : `It was on port ${before}, and is on port ${after} now. nginx still has the old address.`,
+        : `It was on port ${before}, and is on port ${now} now. nginx still has the old address.`,
     try:
-      before === after
+      before === now
         ? 'look at how long nginx leaves a server alone that has failed'
         : "start('machine.js', { HOST, PORT: port }): the same port each time",
   });

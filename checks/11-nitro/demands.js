@@ -64,7 +64,7 @@ export function demandBuilds(built) {
   demand(outputOf(builds[0], 'node-cluster'), {
     expected: 'As configured, Nitro builds with the preset node-cluster.',
     got: `It built ${list(builds[0].outputs)}.`,
-    why: 'Without a preset Nitro takes node-server, or whatever suits the machine that it builds on.',
+    why: 'Nitro builds what `preset` names. Without one it takes node-server, or whatever suits the machine that it builds on.',
     try: 'look at the preset in nitro.config.js',
     output: '',
   });
@@ -137,7 +137,7 @@ function demandWorkers(program) {
   demand(forks === WORKERS, {
     ...story,
     got: `It forked ${forks}.`,
-    why: 'Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded. An import at the top of your file is loaded before the first line runs.',
+    why: `Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and then it wasn't ${WORKERS}. An import at the top of your file is loaded before the first line runs.`,
     try: `${TELL} An import at the top comes first`,
     shows: forksShown(program),
   });
@@ -292,7 +292,7 @@ export function demandGivesUp({ program, fate, forks, ends, output }) {
   const story = {
     expected:
       'PORT=80800, which isn\'t a port: after five failed starts in a row a line with "giving up", and exit code 1.',
-    why: "Nitro's primary replaces each at once, forever, and no one notices. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
+    why: "Nitro's primary replaces each at once, and the replacements' exits count too. Only 'listening' says that a start succeeded: 'online' comes before the first line runs.",
     shows: exitsShown(program),
     output,
   };

@@ -80,7 +80,8 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
   if (!end.fate) await program.stop(); // otherwise its clients wait until they time out
   const answers = await asked.answers;
   const begun = new Set(asked.begun().map(({ client }) => client ?? undefined));
-  const lost = answers.filter(({ client, status }) => begun.has(client) && status !== 200);
+  const isBegun = ({ client }) => asked.areBegun || begun.has(client); // behind a proxy a server sees other ports
+  const lost = answers.filter((answer) => isBegun(answer) && answer.status !== 200);
   const forksAfter = forkedAfter(program, signalMs);
   return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
 }

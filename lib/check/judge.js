@@ -1,6 +1,6 @@
 /**
  * Judges the promises of a check one after the other, and makes their looks ahead of time while a core is idle. Something missing is
- * looked for again with a fresh program, unless the machine was idle.
+ * looked for again with a fresh program, unless the machine was idle or a process threw.
  * @typedef {import('./look-graph.js').Look<any>} Look @typedef {import('./session.js').Step} Step
  * @typedef {import('../verdict/outcome.js').PromiseRecord} PromiseRecord
  */
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DemandFault, isOutcome } from './interpret-error.js';
 import { nextLook, programsOf } from './look-graph.js';
 import { outcomeOf } from './promise-outcome.js';
+import { isCertain } from './whose-fault.js';
 import { hasIdleCore } from '../measure/conditions.js';
 import { Missing, Undecided, verdictOf } from '../verdict/outcome.js';
 import { dependenciesOf } from '../verdict/judging-order.js';
@@ -107,7 +108,7 @@ async function judgePromise(one, { declared, crowdOf, takeAgain, verdictOn }) {
     await Promise.allSettled(begun(declared.flatMap(({ looks }) => looks)).map(see));
   }
   const confirm = async (step, missing) => {
-    if (crowd().isIdle) throw verdictOn(missing.story, step.looks);
+    if (crowd().isIdle || isCertain(missing.story)) throw verdictOn(missing.story, step.looks);
     const again = crowdOf();
     await takeAgain(step.looks);
     await judgeAgain(step, again, verdictOn);

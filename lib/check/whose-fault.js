@@ -6,6 +6,7 @@
 import { workWithin } from '../observe/own-work.js';
 import { Broken, Missing, Undecided } from '../verdict/outcome.js';
 import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
+import { namesCrash } from '../verdict/thrown-errors.js';
 
 const WAITED = 0.25; // share of an interval spent waiting for a core, beside other programs
 const UNTOUCHED = 0.1; // the same share, on a crowded machine
@@ -26,9 +27,12 @@ export function verdictOnMissing(story, { programs, isAgain = false, machine = {
     .map((program) => program.ownWork({ spans: spansIn(story, program) }))
     .find(Boolean);
   if (own) return new Broken({ ...story, ...blockedByOwnWork(own) });
-  const isUndecided = isAgain && isMachineToBlame(story, machine);
+  const isUndecided = isAgain && !isCertain(story) && isMachineToBlame(story, machine);
   return isUndecided ? new Undecided({ got: '', ...story, ...TOO_BUSY }) : new Missing(story);
 }
+
+/** A busy machine throws no errors: after a crash nothing that is missing is only late. @param {Story} story */
+export const isCertain = ({ why }) => namesCrash(why);
 
 /** The intervals whose length decides. @returns {Span[]} */
 function spansIn(/** @type {Story} */ { shows }, /** @type {Program | undefined} */ program) {

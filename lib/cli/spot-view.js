@@ -17,7 +17,7 @@ export function createSpotView(lesson, promises, io) {
   const { number } = lesson;
   return {
     change(/** @type {Answer} */ answer, { number: at, of }) {
-      const head = `Lesson ${number}: ${lesson.title}. Spot the fault, ${at} of ${of}`;
+      const head = `Lesson ${number}: ${lesson.title}  Spot the fault, ${at} of ${of}`;
       print('', style.bold(head), '');
       for (const { file, hunks } of changesOf(io.root, lesson.key, answer))
         for (const { line, lines } of hunks)

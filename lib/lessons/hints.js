@@ -2,10 +2,12 @@ import { UsageError } from '../common/usage-error.js';
 
 /**
  * @typedef {{ task: number, name: string, hints: string[] }} HintsOfTask  task: its number; of several tasks, the last; name: `Task 2`,
- *   or `Tasks 1 and 2`; hints: three, from a nudge to nearly the answer, each in one line
+ *   or `Tasks 1 and 2`; hints: three, from a nudge to nearly the answer, each in one line, or the lines of
+ *   a block of code
  */
 
 const EACH = 3;
+const CODE = /^```\w*\n([^]*)\n```$/;
 const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
 
 /**
@@ -14,7 +16,10 @@ const NAME = /^Tasks? (?:\d+ (?:and|to) )?(\d+)$/;
  */
 export function parseHints(source, file) {
   const all = sections(source.replaceAll('\r\n', '\n'), '##').map(([name, text]) => {
-    const hints = sections(text, '###').map(([, hint]) => hint.trim().replaceAll(/\s*\n\s*/g, ' '));
+    const hints = sections(text, '###').map(([, hint]) => {
+      const written = hint.trim();
+      return CODE.exec(written)?.[1] ?? written.replaceAll(/\s*\n\s*/g, ' ');
+    });
     return { task: Number(NAME.exec(name)?.[1]), name, hints };
   });
   const howToWrite = 'Write them as in: ## Task 1, and below it ### First, ### Second, ### Third';

@@ -1,4 +1,5 @@
 /** Explains why a program didn't start listening, and how to fix it. */
+import { basename, dirname, relative } from 'node:path';
 import { Broken } from './outcome.js';
 import { describeStartError } from './thrown-errors.js';
 
@@ -76,9 +77,15 @@ function knownCrash(why = '', /** @type {number} */ port) {
       why: `It listens on port ${taken}, which something else has: ${why}. The environment variable PORT gives the port, and was ${port}.`,
       try: WHICH_PORT,
     };
-  const [, kind, what] = /Cannot find (module|package) '([^']+)'/.exec(why) ?? [];
-  if (kind === 'module' && what.includes('/'))
-    return { try: `look for ${what.slice(what.lastIndexOf('/') + 1)}: was it renamed or moved?` };
+  const [, kind, what, from] =
+    /Cannot find (module|package) '([^']+)'(?: imported from (\/.*?\.[cm]?[jt]s))?/.exec(why) ?? [];
+  if (kind === 'module' && what.includes('/')) {
+    const wanted = from && relative(dirname(from), what);
+    return {
+      ...(wanted && { why: `${basename(from)} imports ${wanted}, and there is no such file.` }),
+      try: `look for ${basename(what)}: was it renamed or moved?`,
+    };
+  }
   return kind ? { try: `npm ci, if ${what} is no misspelt name` } : {};
 }
 
@@ -157,8 +164,7 @@ function fromSilence({ port, events, nowMs = 0 }) {
       why: 'An endless loop, or a synchronous call that never returns, lets nothing after it run.',
     };
   }
-  return {
-    got: NOT_LISTENING,
-    why: 'No process called listen().',
-  };
+  const others = events.filter(({ what }) => what === 'child').length;
+  const which = others > 0 ? `: not this one, nor any of the ${others} that it started` : '';
+  return { got: NOT_LISTENING, why: `No process called listen()${which}.` };
 }

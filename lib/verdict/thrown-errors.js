@@ -11,6 +11,7 @@ const OF_EXPRESS = /[\\/]node_modules[\\/](express|router)[\\/]/;
 const ERROR = /^\w*Error\b/;
 /** Node.js prints the place, up to four lines (the source, a caret, blank ones), and then the error. */
 const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
+const CRASH = 'A process threw and exited: ';
 const CARET = /^\s*\^+\s*$/;
 
 /**
@@ -20,8 +21,11 @@ const CARET = /^\s*\^+\s*$/;
  */
 export function describeCrash(events) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  return stack && `A process threw and exited: ${withPlace(stack.split('\n'))}`;
+  return stack && `${CRASH}${withPlace(fromError(stack))}`;
 }
+
+/** Is a crash the reason that a failed demand gives? @param {string} [why] */
+export const namesCrash = (why) => Boolean(why?.startsWith(CRASH));
 
 /**
  * The error of a handler, as Express prints it.
@@ -59,6 +63,13 @@ function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {
 const isOwn = (/** @type {string} */ frame) =>
   FRAME.test(frame) && !FOREIGN.test(frame) && PLACE.test(frame);
 
+/** The error and its frames. Above a SyntaxError the stack begins with the place. @returns {[string, ...string[]]} */
+function fromError(/** @type {string} */ stack) {
+  const [first, ...rest] = stack.split('\n');
+  const at = PLACE.test(first) ? rest.findIndex((line) => ERROR.test(line)) : -1;
+  return at < 0 ? [first, ...rest] : [rest[at], ...rest.slice(at + 1), `    at ${first}`];
+}
+
 /** The error with the first place in a file of the program's own. @returns {string} */
 function withPlace([error, ...frames]) {
   const [, file, line] = PLACE.exec(frames.find(isOwn) ?? '') ?? [];
@@ -75,7 +86,7 @@ const placed = (error, file, line) => `${error} (${file}, line ${line})`;
  */
 export function describeStartError({ name, events, output }) {
   const stack = events.find(({ what }) => what === 'crash')?.error;
-  const error = stack?.split('\n')[0] ?? /^\w*Error\b.*$/m.exec(output)?.[0];
+  const error = (stack && fromError(stack)[0]) ?? /^\w*Error\b.*$/m.exec(output)?.[0];
   if (!error) return undefined;
   const folder = name.slice(0, name.lastIndexOf('/') + 1);
   const [file, line] = placeIn(`${stack}\n${output}`, folder) ?? [];

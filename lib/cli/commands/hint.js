@@ -21,10 +21,11 @@ export async function run(argv, io) {
     io.stdout.write(`Compare with ours: npm run diff lesson-${number}\n`);
     return 0;
   }
-  io.stdout.write(`${head}. ${name}\n\n`);
+  io.stdout.write(`${head}  ${name}\n\n`);
   shown.forEach((hint, index) => {
     const count = style.cyan(`Hint ${index + 1} of ${of}`);
-    const lines = wrap(hint.trim(), Math.min(io.stdout.columns ?? 100, 100) - 4);
+    const columns = Math.min(io.stdout.columns ?? 100, 100) - 4;
+    const lines = hint.includes('\n') ? hint.split('\n') : wrap(hint, columns); // code stays as it is
     io.stdout.write(`${count}\n${lines.map((line) => `  ${line}\n`).join('')}\n`);
   });
   io.stdout.write(
