@@ -97,6 +97,7 @@ test("a deployed version that crashes is described by the learner's path; a star
   const reference = await programs.launch({ isReference: true });
   await assert.rejects(programs.ready(reference), Undecided);
   assert.deepEqual(programs.ofLearner([0, 1, 2]), [own, deployed]);
+  assert.equal(own.survivors().length, 1);
   await programs.stopAll([0]);
-  assert.ok(own.fate);
+  assert.deepEqual(own.survivors(), []);
 });

@@ -382,12 +382,18 @@ const LOSSES = [
     'look at the order: which comes first, the new worker or the end of the old one?',
   ],
   [
+    ({ isSilent }) => isSilent,
+    'A worker had begun them, and no answer came.',
+    'look at what a draining worker does with a request',
+  ],
+  [
     () => true,
     'A worker closed a connection although it had begun a request on it, or exited too early.',
     'look at which connections are closed, and what ends the worker',
   ],
 ];
 
+/** On a crowded machine a client may ask so late that its connection is just being closed: only other losses are certain. */
 export function demandNoneLost({ program, old, exits, lost, sent, output }) {
   const statuses = lost.filter(({ answer }) => !answer.error && answer.status !== 200);
   const errors = [
@@ -400,8 +406,10 @@ export function demandNoneLost({ program, old, exits, lost, sent, output }) {
     lost.some(({ first }) => first.client === client && startMs >= first.sentMs),
   );
   const isBegun = theirs.length > 0;
-  const [, why, repair] = firstOf(LOSSES, { statuses, killed, errors, isBegun });
-  demand(lost.length === 0, {
+  const isSilent = lost.every(({ answer }) => answer.limitMs !== undefined);
+  const [, why, repair] = firstOf(LOSSES, { statuses, killed, errors, isBegun, isSilent });
+  const isCertain = statuses.length > 0 || errors.includes('ECONNREFUSED');
+  (isCertain ? demand : demandInTime)(lost.length === 0, {
     expected: `Under ${LOAD_PER_SECOND} requests per second a reload loses none.`,
     got: `${lost.length} of ${sent.length} requests were lost (${errors.join(', ')}).`,
     why,

@@ -16,7 +16,6 @@ import {
   askEveryBackend,
   askClientAddress,
   failToStart,
-  killAgain,
   killMachine,
   measureWays,
   startBehindNginx,
@@ -83,13 +82,11 @@ function holdMachines({ launch, observeInParallel, hold, holdInSteps }, nginx, m
     isSlow: true,
   });
   const death = observeInParallel([machines], killMachine, { isSlow: true });
-  const again = observeInParallel([death], killAgain, { isSlow: true });
-  const stopped = observeInParallel([machines, again], stopMachines);
+  const stopped = observeInParallel([machines, death], stopMachines);
   hold('machines-serve', [machines, death], demandMachines, { needs: ['one-front-door'] });
   const routedAround = [
     [[death], demandAnotherAnswers],
     [[death], demandReturn],
-    [[again], demandReturn],
     [[stopped], demandMachinesStop],
   ];
   holdInSteps('death-routed-around', routedAround, { needs: ['machines-serve'] });

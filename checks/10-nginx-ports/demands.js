@@ -344,7 +344,7 @@ export function demandAnotherAnswers({
 }
 
 /** The machine listens again at its old address, and gets requests again. */
-export function demandReturn({ program, address, isBack, isUsed, ports, deadMs, deaths }) {
+export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }) {
   const [before, now = before] = ports;
   const after = (what) => eventsOf(program.events, what).filter(({ t }) => t > deadMs);
   const started = shown(program, after('child'), 'starts a process');
@@ -352,12 +352,9 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs, 
   const story = { output: program.output(), shows };
   demandInTime(isBack, {
     ...story,
-    expected: `Machine ${address} has lost its last worker${deaths > 1 ? ' a second time' : ''}, and exits with code 0. A second later it is started again.`,
+    expected: `Machine ${address} has lost its last worker, and exits with code 0. A second later it is started again.`,
     got: 'Seconds later nothing listens there.',
-    why:
-      deaths > 1
-        ? 'After its first death it came back, as a new process. That one has exited too.'
-        : 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
+    why: 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
     try: 'look at what happens when a machine exits, also the second time',
   });
   (before === now ? demandInTime : demand)(isUsed, {

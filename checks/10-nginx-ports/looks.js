@@ -220,7 +220,7 @@ export async function killMachine({ program, first, machines = /** @type {any[]}
     await sleep(PAUSE_MS);
   }
   return {
-    ...{ program, address, workers, serving, answers, hit: hit.length, deadMs, deaths: 1 },
+    ...{ program, address, workers, serving, answers, hit: hit.length, deadMs },
     open: open.length,
     doubles: open.filter(({ begun }) => begun().length > 1).length,
     ...{ isBack: isBack(), isUsed: isUsed(), fate: program.fate },
@@ -231,18 +231,6 @@ export async function killMachine({ program, first, machines = /** @type {any[]}
       ),
     ],
   };
-}
-
-/** Kills the workers of the machine that has come back, and waits until it listens again. */
-export async function killAgain(death) {
-  if (!death?.isUsed) return undefined; // the first death reports that
-  const { program, address, workers } = death;
-  const known = [...workers, ...freshIn(program, address, workers)];
-  const deadMs = nowMs();
-  kill(program, known.slice(workers.length));
-  const isBack = () => freshIn(program, address, known).length >= workers.length;
-  await untilAtRest(program, isBack, { deadlineMs: BOOT_MS });
-  return { ...death, deadMs, isBack: isBack(), deaths: 2 };
 }
 
 /** Requests reports at once: their answers, and each server that has begun one. */

@@ -1,22 +1,20 @@
 // Verifies the speaker's window in a real Chromium: one screen; the current and the next slide; the keys of a clicker,
 // wherever the speaker has clicked; the plan, which survives a reload; the demo, the hands and the countdown on the wall.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/deck/read-deck.js';
 import { planDays } from '../../lib/deck/plans.js';
-import { serveDeck } from '../../lib/deck/serve.js';
-import { limitMs } from '../limits.js';
 import {
   accessibilityFaults,
   cockpitFaults,
   currentSlide,
   goTo,
-  openBrowser,
   showSteps,
   skip,
   watchFaults,
 } from './browser.js';
+import { useDeck } from './deck-page.js';
 
 const SIZES = [
   { width: 1280, height: 720 },
@@ -44,32 +42,20 @@ function found(value) {
 }
 
 describe("the speaker's window in Chromium", { skip }, () => {
-  /** @type {import('playwright-core').Browser} */
-  let browser;
-  /** @type {Awaited<ReturnType<typeof serveDeck>>} */
-  let deck;
-  before(async () => {
-    [browser, deck] = await Promise.all([openBrowser(), serveDeck({ root: rootFolder })]);
-  });
-  after(async () => {
-    await browser?.close();
-    await deck?.close();
-  });
+  const { newContext, urlOf } = useDeck();
 
   /** The wall and the speaker's window in one browser. @param {{ query?: string, time?: string }} [options] */
   async function open({ query = '', time } = {}) {
-    const options = { viewport: SIZES[0], reducedMotion: /** @type {const} */ ('reduce') };
-    const context = await browser.newContext({ ...options, timezoneId: 'UTC' });
-    context.setDefaultTimeout(limitMs(10));
+    const context = await newContext({ timezoneId: 'UTC' });
     const [wall, speaker] = [await context.newPage(), await context.newPage()];
-    const faults = [wall, speaker].map((page) => watchFaults(page, deck.url));
+    const faults = [wall, speaker].map((page) => watchFaults(page, urlOf()));
     const setTime = async (/** @type {string} */ text) => {
       for (const page of [wall, speaker]) await page.clock.setFixedTime(`2026-11-20T${text}Z`);
     };
     if (time) await setTime(time);
-    await wall.goto(`${deck.url}${query}`);
+    await wall.goto(urlOf(query));
     await wall.waitForSelector('.reveal.ready');
-    await speaker.goto(`${deck.url}speaker${query}`);
+    await speaker.goto(urlOf(`speaker${query}`));
     await speaker.waitForSelector('#alone', { state: 'hidden' });
     const close = async () => {
       assert.deepEqual(faults.flat(), []);

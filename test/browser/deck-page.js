@@ -29,14 +29,17 @@ export function useDeck() {
     await deck?.close();
   });
 
+  /** @param {import('playwright-core').BrowserContextOptions} [options] */
+  async function newContext(options) {
+    const usual = { viewport: SIZE, reducedMotion: /** @type {const} */ ('reduce') };
+    const context = await browser.newContext({ ...usual, ...options });
+    context.setDefaultTimeout(limitMs(10));
+    return context;
+  }
+
   /** @param {string} [url]  the deck's @param {import('playwright-core').BrowserContextOptions} [options] @param {string} [ready] */
   async function open(url = deck.url, options, ready = '.reveal.ready, #talk') {
-    const context = await browser.newContext({
-      viewport: SIZE,
-      reducedMotion: 'reduce',
-      ...options,
-    });
-    context.setDefaultTimeout(limitMs(10));
+    const context = await newContext(options);
     const page = await context.newPage();
     const faults = watchFaults(page, url);
     await page.addInitScript(overhear);
@@ -44,7 +47,7 @@ export function useDeck() {
     await page.waitForSelector(ready);
     return { page, faults, close: () => context.close() };
   }
-  return { open, urlOf: (path = '') => `${deck.url}${path}` };
+  return { open, newContext, urlOf: (path = '') => `${deck.url}${path}` };
 }
 
 /** In the page: keeps everything that the server sends to a demo. */
