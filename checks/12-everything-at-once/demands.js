@@ -82,7 +82,10 @@ export function demandCapacity({ blows, isStarved, output }) {
     expected,
     got: `The whole server exited (${howItEnded(fate ?? {})}).`,
     why: whyGone(program),
-    try: 'look at what the primary does with this: is there a primary, and does it outlive its workers?',
+    try:
+      forksOf(program.events).length === 0
+        ? 'look for a process that stays when another one exits: is there a primary?'
+        : 'look at what the primary does with this signal, and with the exits of its workers',
     ...{ shows, output },
   });
   const facts = { ...blow, isDeploy: isDeploy(blow) };
