@@ -20,6 +20,7 @@ const EVIDENCE = join(rootFolder, 'EVIDENCE.md');
 const TITLE = '## The exam of lesson 12';
 const launcher = fileURLToPath(new URL('peers/servers/shop.js', import.meta.url));
 
+/** @type {{ name: string, folder: string, tool?: 'pm2' | 'throng' }[]} */
 const peers = [
   { name: 'our solution', folder: `solutions/${KEY}` },
   { name: 'the shop under PM2', folder: `checks/${KEY}/starter`, tool: 'pm2' },
@@ -42,7 +43,10 @@ if (seeds >= WHOLE) {
 }
 
 /** The scene of one seed, which goes on after a blow that the shop doesn't recover from. */
-async function play({ folder, tool }, /** @type {number} */ seed) {
+async function play(
+  /** @type {typeof peers[number]} */ { folder, tool },
+  /** @type {number} */ seed,
+) {
   const runner = createRunner();
   try {
     const scene = await playScene(lessonOf(runner, { folder, tool, seed }), { goesOn: true });
@@ -53,7 +57,7 @@ async function play({ folder, tool }, /** @type {number} */ seed) {
 }
 
 /** What the scene needs of a lesson. */
-function lessonOf(runner, { folder, tool, seed }) {
+function lessonOf(runner, /** @type {any} */ { folder, tool, seed }) {
   const place = join(rootFolder, folder);
   return {
     copy: () => copyProgram({ place, entry: join(place, 'server.js') }, runner.home),
