@@ -284,6 +284,10 @@ test('invalid options are explained, with exit code 2', async () => {
     [['check', '1', '--in', ''], /--in names no folder/],
     [['check', '1', '--in', root, '--solution'], /two different things/],
     [['check', '1', '--jsno'], /--json/],
+    [
+      ['check', '1', '--seed', 'many'],
+      /A seed is a whole number of at most nine digits, not "many"/,
+    ],
     [['check', '1', '--only', 'greet'], /no promise "greet"\.\nDid you mean greets\?/],
     [['start', 'now'], /"now" means nothing here/],
   ];

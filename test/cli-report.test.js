@@ -14,7 +14,7 @@ const lastLine = (needs) => reportOf(needs).trimEnd().split('\n').at(-1);
 function reportOf(
   needs,
   more = {},
-  { columns, decided = [], ...options } = /** @type {any} */ ({}),
+  { columns, decided = [], picture, ...options } = /** @type {any} */ ({}),
 ) {
   let text = '';
   const stdout = { columns, write: (part) => (text += part) };
@@ -34,7 +34,7 @@ function reportOf(
   const reporter = createReporter(all);
   reporter.begin();
   for (const one of decided) reporter.promise(one);
-  reporter.end(result, {});
+  reporter.end(result, {}, picture);
   return text;
 }
 
@@ -84,6 +84,17 @@ test('advice appears when the same promise fails again, or on request; keys are 
   assert.match(reportOf([], inTask1, { isHelped: true }), /try {7}look there/);
   const keys = /\nKeys: t what to try, n the next failure, h a hint\n$/;
   assert.match(reportOf([], inTask1, { hasKeys: true }), keys);
+});
+
+test('a check that played a scene draws it, and says how to have the same again and where the picture is', () => {
+  const slice = { asked: 2, failed: 1, p50Ms: 3, p99Ms: 9, workers: 2 };
+  const scene = { startMs: 0, sliceMs: 50, slices: [slice], most: 2, blows: [] };
+  const told = reportOf([], { ...inTask1, scene, seed: 7 }, { picture: '/root/.forkshop/a.svg' });
+  assert.match(told, /The scene: 2 requests, 1 of them failed/);
+  assert.match(
+    told,
+    /\nSeed 7\. The same again: npm run check lesson-11 -- --seed 7\nThe scene as a picture: \.forkshop\/a\.svg\nA hint: .*\n$/,
+  );
 });
 
 test('a task with promises in two parts says so, and a question keeps its one question mark', () => {

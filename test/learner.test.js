@@ -294,7 +294,13 @@ describe('the server of the page', () => {
       },
     };
     page.promise({ promise, programs: [0, 99] });
-    page.end({ verdict: 'failed', isWhole: true, seconds: 1 });
+    const scene = { startMs: 0, sliceMs: 50, slices: [], most: 2, blows: [] };
+    const { status } = await ask(`/lessons/${second.key}/scene.svg`);
+    assert.equal(status, 404, 'no scene has been played yet');
+    page.end({ verdict: 'failed', isWhole: true, seconds: 1, scene, seed: 7 });
+    const picture = await ask(`/lessons/${second.key}/scene.svg`);
+    assert.match(String(picture.headers['content-type']), /svg/);
+    assert.match(picture.body, /^<svg .*Lesson 2, seed 7: failed/);
     const heard = await page1.heard(4);
     const [, begun, told, ended] = heard.map(({ check }) => check);
     const { promises } = await loadCheck(checkFile(rootFolder, second.key));

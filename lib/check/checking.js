@@ -26,7 +26,11 @@ export {
   servingIn,
 } from './cluster.js';
 export { episode, startRequests, stopUnderLoad } from './episode.js';
+export { createDraw } from './draw.js';
 export { kill, repeatUntil, whileFrozen } from './faults.js';
+export { deploy, deployBad, freezeOne, killInDeploy, killOne } from './nemesis.js';
+export { STILL, calm, deathsOf, strike } from './strike.js';
+export { sceneOf } from './scene.js';
 export { isAtRest, untilAtRest } from './at-rest.js';
 export { measureAtRate } from '../measure/constant-rate.js';
 export { createSpinners } from '../measure/spinners.js';

@@ -26,13 +26,15 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @property {import('../measure/conditions.js').Conditions | null} conditions
  * @property {string} output  the end of what the learner's program printed
  * @property {string[]} spared  a sentence for each process that may be the program's and wasn't killed
+ * @property {number} [seed]  of a check that draws something
+ * @property {import('../verdict/scene-strip.js').Scene} [scene]  of a check that plays one
  * @property {string | null} fault  what went wrong in Forkshop itself
  * @typedef {import('../verdict/terminal.js').Measurement} Measurement
  */
 
 /**
  * Runs the check of a lesson in this process and collects its reports.
- * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'signal' | 'onProgram'> & {
+ * @param {Pick<import('./session.js').SessionOptions, 'root' | 'only' | 'first' | 'isThrough' | 'timelineFile' | 'isQuick' | 'isLonger' | 'seed' | 'signal' | 'onProgram'> & {
  *   key: string, subject?: string, deadlineMs?: number, runner?: import('../observe/runner.js').Runner,
  *   onPromise?: (record: { promise: import('../verdict/outcome.js').PromiseRecord, task?: import('../lessons/tasks.js').Task, number: number, of: number, programs: number[] }) => void
  * }} options  subject: the file or folder to judge, the learner's by default; deadlineMs: then the check ends, failed if a promise has
@@ -140,5 +142,5 @@ function take({ promise, measurement, chart, fault, ...record }, result, onPromi
   } else if (measurement) result.measurements.push(measurement);
   else if (chart) result.charts.push(chart);
   else if (fault) result.fault ??= fault;
-  else Object.assign(result, record); // the last record: verdict, isWhole, conditions, output
+  else Object.assign(result, record); // { seed }, { scene }, or the last record: verdict, isWhole, conditions, output
 }

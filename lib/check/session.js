@@ -21,10 +21,12 @@
  *   left out by --quick and --only
  * @property {(name: string, measurement: Omit<import('../verdict/terminal.js').Measurement, 'name'>) => void} measured
  * @property {(name: string, chart: Omit<import('../verdict/terminal.js').Chart, 'name'>) => void} drawn
+ * @property {(scene: import('../verdict/scene-strip.js').Scene) => void} pictured  the last one of a check is drawn, whatever the verdict
  * @property {(more: Partial<Conditions>) => Conditions} addConditions  adds to what is known about the machine
  * @property {string} place  the file or folder that is judged
  * @property {boolean} isQuick  leave out measurements that decide nothing
  * @property {boolean} isLonger  measure longer, for narrower intervals
+ * @property {() => number} seed  for createDraw(); reported with the verdict once a check has asked for it
  *
  * @typedef {[looks: Look[], judge: Judge]} Step
  * @typedef {{ needs?: string[], isGate?: boolean, isMeasurement?: boolean, areIndependent?: boolean }} HoldOptions  needs: ids of promises
@@ -41,6 +43,7 @@
  * @property {string[]} [first]  judge these first, and their task before all others
  * @property {boolean} [isThrough]  judge every promise, including those of later tasks
  * @property {boolean} [isQuick] @property {boolean} [isLonger] @property {AbortSignal} [signal]
+ * @property {number} [seed]  a random one by default
  * @property {string} [timelineFile]  where to write the timeline of the learner's first program
  * @property {() => () => import('../measure/conditions.js').Crowd} [crowdOf]  measures the load on the cores
  * @property {() => number | undefined} [overrunBy]  how many want each core, if too many to continue
@@ -48,6 +51,7 @@
  * @typedef {(record: any) => void | Promise<void>} Report
  */
 import { writeFileSync } from 'node:fs';
+import { randomSeed } from './draw.js';
 import { createJudge } from './judge.js';
 import { createLookGraph, programsOf } from './look-graph.js';
 import { conditionsNow, countCrowd, overrunNow } from '../measure/conditions.js';
@@ -60,12 +64,13 @@ import { idsOfTask, roundsOf } from '../verdict/judging-order.js';
 
 /**
  * @param {Definition} definition @param {SessionOptions} options
- * @param {Report} report  gets { promise, number, of, programs } (the numbers of its looks' programs), { measurement }, { chart }, at the
- *   end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
+ * @param {Report} report  gets { promise, number, of, programs } (the numbers of its looks' programs), { measurement }, { chart }, { seed },
+ *   { scene }, at the end { verdict, isWhole, conditions, output }; { fault } for a bug of ours
  * @returns {Promise<void>}  rejects when the signal aborts it, or with a fault that it has reported
  */
 export async function runSession({ key, promises, taskOf, declare }, options, report) {
   const { root, place, runner, signal, isQuick = false, isLonger = false, only } = options;
+  const { seed = randomSeed() } = options;
   const { onProgram, overrunBy = overrunNow, crowdOf = () => countCrowd(runner.pids) } = options;
   const programs = createPrograms({ root, key, place, runner, onProgram });
   const { launch, copy, ready, numberOf } = programs;
@@ -78,8 +83,10 @@ export async function runSession({ key, promises, taskOf, declare }, options, re
   let conditions = conditionsNow();
   const lesson = {
     ...{ launch, copy, ready, ...declarers, place, isQuick, isLonger },
+    seed: () => (report({ seed }), seed),
     measured: (name, measurement) => report({ measurement: { name, ...measurement } }),
     drawn: (name, chart) => report({ chart: { name, ...chart } }),
+    pictured: (scene) => void report({ scene }),
     addConditions: (more) => (conditions = { ...conditions, ...more }),
   };
   const session = async () => {

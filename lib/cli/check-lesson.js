@@ -24,6 +24,7 @@ import { createReporter } from './report.js';
 import { reportSaveErrors } from './saved/save-errors.js';
 import { saveSolutionResult } from './saved/solution-results.js';
 import { writablePath } from './saved/saved-files.js';
+import { saveScene } from './saved/scene-file.js';
 
 /** @typedef {import('./saved/progress.js').Io} Io @typedef {import('../check/run-check.js').CheckResult} CheckResult */
 
@@ -37,6 +38,7 @@ const MOST_OUTPUT = 4_000; // characters of the program's output, on the page
  * @param {string[]} [options.only]  judge only these promises, with their dependencies
  * @param {boolean} [options.isAll]  judge all tasks, even if one fails @param {boolean} [options.isJson]
  * @param {boolean} [options.isQuick]  skip measurements that decide nothing @param {boolean} [options.isLonger]  measure longer
+ * @param {number} [options.seed]  for a check that draws; a random one by default
  * @param {boolean} [options.isHelped]  print what to try at once @param {boolean} [options.hasKeys]  of `npm start`
  * @param {boolean} [options.hasTimeline] @param {AbortSignal} [options.signal] @param {number} [options.deadlineMs]
  * @param {import('../observe/runner.js').Runner} [options.runner]  reused from the previous check
@@ -65,7 +67,7 @@ export async function checkLesson(options) {
   if (subject === join(io.root, lessonPaths(key).solution)) saveSolutionResult(result, io);
   const progress = subject ? readProgress(io) : save(result, prediction, before, io);
   if (isJson) printJson({ ...result, ...tally, prediction: predicted, timeline }, io);
-  else reporter.end(result, progress);
+  else reporter.end(result, progress, saveScene(io, result, lesson.number));
   const earlier = earlierHeadlines(history, key);
   const summary = { ...summaryOf(result, progress.predictions[key]), ...tally, earlier };
   audience.end(summary);
@@ -78,10 +80,10 @@ export async function checkLesson(options) {
 
 /** @param {Parameters<typeof checkLesson>[0]} options */
 function judge({ lesson, io, isAll, ...options }, more) {
-  const { subject, only, isQuick, isLonger, signal, deadlineMs, runner } = options;
+  const { subject, only, isQuick, isLonger, seed, signal, deadlineMs, runner } = options;
   const { root } = io;
   return runCheck({
-    ...{ root, key: lesson.key, subject, only, isThrough: isAll, isQuick, isLonger },
+    ...{ root, key: lesson.key, subject, only, isThrough: isAll, isQuick, isLonger, seed },
     ...{ signal, deadlineMs, runner, ...more },
   });
 }
@@ -89,6 +91,7 @@ function judge({ lesson, io, isAll, ...options }, more) {
 /** The whole check for page and board, without its promises, which they have received one by one. */
 function summaryOf(/** @type {CheckResult} */ result, prediction) {
   const { verdict, isWhole, of, tasks, charts, seconds, conditions, output, fault } = result;
+  const { scene, seed } = result;
   const measurements = result.measurements.map((one) => ({
     ...{ ...one, roughness: roughnessOf(one) },
     ...(one.isHeadline && prediction && { judged: judgePrediction(prediction, one) }),
@@ -105,6 +108,8 @@ function summaryOf(/** @type {CheckResult} */ result, prediction) {
       conditions,
       fault,
       prediction,
+      scene,
+      seed,
     },
     output: output.slice(-MOST_OUTPUT),
   };

@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import { explainMissing, findTool } from '../tools/tools.js';
 import { unjudgedTaskLines, taskHeading } from '../verdict/other-promises.js';
 import { failureLines } from '../verdict/failure-lines.js';
+import { firstBroken, sceneLines } from '../verdict/scene-strip.js';
 import { createStyle } from '../verdict/style.js';
 import { countsInWords, openPromises, tallyOf } from '../verdict/tally.js';
 import { chartLines, measurementLines, promiseLine } from '../verdict/terminal.js';
@@ -33,7 +34,8 @@ export function createReporter({ before = noHistory, ...options }) {
       const line = promiseLine(allVisible(promise), { number, of }, style, io.stdout.columns);
       print(...headingOf(task), line);
     },
-    end: (checked, progress) => printEnd(checked, progress, { ...options, before, paper }),
+    end: (checked, progress, picture = /** @type {string | undefined} */ (undefined)) =>
+      printEnd(checked, progress, { ...options, before, paper, picture }),
   };
 }
 
@@ -67,7 +69,7 @@ function createHeadings(style) {
 
 /** @param {any} checked @param {any} progress @param {any} options  of createReporter(), and its paper */
 function printEnd(checked, progress, { lesson, lessons, io, prediction, before, paper, ...more }) {
-  const { subject, isLonger, isHelped = false, hasKeys = false } = more;
+  const { subject, isLonger, isHelped = false, hasKeys = false, picture } = more;
   const { print, style, columns } = paper;
   const result = allVisible(checked);
   const tally = tallyOf(result, before.verdicts);
@@ -75,15 +77,20 @@ function printEnd(checked, progress, { lesson, lessons, io, prediction, before, 
   const predicted = prediction ?? progress.predictions?.[lesson.key]; // perhaps on the page, during the check
   const longer = isLonger ? '' : `npm run check lesson-${lesson.number} -- --longer`;
   const help = { prediction: predicted, measured: before.measured, longer, style };
-  const numbers = numberLines(result, help);
-  print(...unjudgedTaskLines(result, tally, style), '', ...faultLines(result.fault), ...numbers);
+  const seen = [...sceneOf(result, style, columns), ...numberLines(result, help)];
+  print(...unjudgedTaskLines(result, tally, style), '', ...faultLines(result.fault), ...seen);
   const isTold = isHelped || failsAgain(first, before);
   const used = paper.used();
   const explained = failureLines(result, { isTold, used, root: io.root, columns, style });
   if (explained.length > 0) print(...explained);
   const keys = hasKeys && keysLine({ first, others, isTold });
   const command = keys || next({ result, lesson, lessons, progress, subject });
-  print(summary(result, tally, style), command);
+  const again = sceneNotes(result, { lesson, picture, root: io.root });
+  print(summary(result, tally, style), ...again, command);
+}
+
+function sceneOf({ scene, promises }, style, columns) {
+  return scene ? [...sceneLines(scene, firstBroken(promises)?.ms, style, columns), ''] : [];
 }
 
 function numberLines(
@@ -133,6 +140,13 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
   const said = isDone ? `${counts.held} of ${of} promises hold` : countsInWords(counts);
   const machine = conditions ? ` ${conditions.cores} cores, Node ${conditions.node}.` : '';
   return `${words[verdict]} ${said}. ${seconds.toFixed(1)} s.${machine}`;
+}
+
+/** How to have the same order of faults again, and where the picture of the scene is. */
+function sceneNotes({ seed }, { lesson: { number }, picture, root }) {
+  if (seed === undefined) return [];
+  const again = `Seed ${seed}. The same again: npm run check lesson-${number} -- --seed ${seed}`;
+  return picture ? [again, `The scene as a picture: ${visible(relative(root, picture))}`] : [again];
 }
 
 /** The last line: the next command. */

@@ -72,6 +72,7 @@ ${isJoined ? '<p id="hand-note" class="note" role="status" hidden></p>' : ''}
 <noscript><p class="note">Without JavaScript this page shows the text only. The terminal tells the verdict.</p></noscript>
 <div id="promises">${taskItems(check).join('\n')}</div>
 <div id="story" hidden></div>
+<figure id="scene" hidden></figure>
 <section id="numbers" aria-label="What was measured" hidden></section>
 <section id="evidence" class="evidence" aria-label="What happened in this check" hidden></section>
 ${isAsked(lesson) ? prediction(lesson) : ''}

@@ -5,6 +5,7 @@ import { lessonPaths } from '../lessons/lesson-paths.js';
 import { tasksOf } from '../lessons/tasks.js';
 import { lessonPage } from './page.js';
 import { sendEvidence } from '../web/evidence.js';
+import { pictureOfCheck } from '../verdict/scene-picture.js';
 import { mountPageActions } from './page-actions.js';
 import { demandToken, send } from '../web/server.js';
 
@@ -60,6 +61,12 @@ function mountPages(app, find, { root, lessons, learner, token, pages, state }) 
   app.get('/lessons/:key/', find, (request, response) =>
     showPage(response.locals.lesson, response),
   );
+  app.get('/lessons/:key/scene.svg', find, (request, response, next) => {
+    const { key, number } = response.locals.lesson;
+    const check = state.snapshot(key);
+    if (check?.scene) response.type('svg').send(pictureOfCheck(check, number));
+    else next();
+  });
   app.get('/lessons/:key/:name.svg', find, (request, response, next) => {
     if (!/^[\w-]+$/.test(request.params.name)) return next();
     const folder = join(root, lessonPaths(response.locals.lesson.key).mine);

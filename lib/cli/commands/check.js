@@ -23,6 +23,7 @@ const options = /** @type {const} */ ({
   timeline: { type: 'boolean' },
   quick: { type: 'boolean' },
   longer: { type: 'boolean' },
+  seed: { type: 'string' },
   all: { type: 'boolean', fromNpm: false },
   only: { type: 'string', fromNpm: false },
   try: { type: 'boolean', fromNpm: false },
@@ -47,12 +48,23 @@ export async function run(argv, io) {
       isJson: values.json,
       isQuick: values.quick,
       isLonger: values.longer,
+      seed: parseSeed(values.seed),
       isHelped: values.try,
       hasTimeline: values.timeline,
     });
     if (signal.aborted) return INTERRUPTED;
     return result.fault ? EXIT_CODES.inconclusive : EXIT_CODES[result.verdict];
   });
+}
+
+/** @param {string | undefined} text */
+function parseSeed(text) {
+  if (text === undefined || /^\d{1,9}$/.test(text))
+    return text === undefined ? undefined : Number(text);
+  throw new UsageError(
+    `A seed is a whole number of at most nine digits, not ${quoted(text)}.`,
+    'For example: npm run check lesson-12 -- --seed 42',
+  );
 }
 
 /** @param {Record<string, any>} values */

@@ -12,6 +12,7 @@ import { all, make } from '../../web/client/elements.js';
 import { createPrediction } from './prediction.js';
 import { createPageActions } from './page-actions.js';
 import { createVerdict } from './verdict.js';
+import { createScene } from './scene.js';
 import { createViews } from './tabs.js';
 
 const text = document.getElementById('text');
@@ -29,6 +30,7 @@ const prediction = createPrediction(document.getElementById('prediction'), { key
 const activity = createActivity(document.getElementById('activity'));
 const experiments = createExperiments(text, { key, number, activity });
 const numbers = createNumbers(document.getElementById('numbers'), { key, activity });
+const scene = createScene(document.getElementById('scene'), { key, number });
 
 const hand = createHand(document.getElementById('hand'));
 const ballot = createBallot(document.getElementById('ballot'));
@@ -72,6 +74,7 @@ function take(message) {
   bringForward(check);
   if (check.isIdle) return;
   evidence.outdate(check.id);
+  scene.update(check);
   numbers.update(check, message.solutions?.[check.lesson.key]);
 }
 

@@ -356,9 +356,12 @@ function areAllAnswered() {
   return hasServed;
 }
 
+/** A worker's pid is read at its fork: PM2 overwrites it with 0 when it stops one. */
 function reportWorkers(append) {
+  const pids = new WeakMap();
   watchEvents(cluster, Object.keys(fieldsOf), (event, [worker, ...rest]) => {
-    const about = { worker: worker.id, workerPid: worker.process.pid };
+    if (!pids.has(worker)) pids.set(worker, worker.process.pid);
+    const about = { worker: worker.id, workerPid: pids.get(worker) };
     append(whatIs[event] ?? event, { ...about, ...fieldsOf[event](worker, ...rest) });
   });
 }

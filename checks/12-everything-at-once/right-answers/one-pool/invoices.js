@@ -1,0 +1,3 @@
+import { ask } from './ask.js';
+
+export const makeInvoice = (order) => ask('invoice', order);

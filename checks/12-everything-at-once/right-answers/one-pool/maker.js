@@ -1,0 +1,3 @@
+import { buildInvoice } from './job.js';
+
+process.on('message', (order) => process.send(buildInvoice(order)));

@@ -1,0 +1,7 @@
+// #region invoices
+import { buildInvoice } from './job.js';
+
+export async function makeInvoice(order) {
+  return buildInvoice(order);
+}
+// #endregion invoices

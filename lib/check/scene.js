@@ -1,0 +1,58 @@
+/** A scene under load, in slices of time, for its picture. */
+import { quantile } from '../measure/stats.js';
+
+const SLICES = 60; // at most
+const STEP_MS = 50;
+
+/** @typedef {import('../observe/client.js').Answer} Answer */
+
+/**
+ * @param {{ program: import('../observe/program.js').Program, startMs: number, endMs: number, answers: Answer[], isGood: (answer: Answer) => boolean,
+ *   blows: import('./strike.js').Blow[], most: number }} seen  answers: one for each request; most: workers in calm
+ * @returns {import('../verdict/scene-strip.js').Scene}
+ */
+export function sceneOf({ program, startMs, endMs, answers, isGood, blows, most }) {
+  const sliceMs = STEP_MS * Math.ceil((endMs - startMs) / SLICES / STEP_MS);
+  const count = Math.ceil((endMs - startMs) / sliceMs);
+  const indexOf = (/** @type {number} */ t) => Math.floor((t - startMs) / sliceMs);
+  const asked = Array.from({ length: count }, () => /** @type {Answer[]} */ ([]));
+  for (const answer of answers) asked[indexOf(answer.sentMs)]?.push(answer);
+  const workers = fewestIn(program.events, count, indexOf);
+  return {
+    ...{ startMs, sliceMs, most },
+    slices: asked.map((some, index) => ({ ...sliceOf(some, isGood), workers: workers[index] })),
+    blows: blows.map(({ name, how, fromMs, toMs }) => ({
+      ...{ name, how, fromMs: fromMs - startMs, toMs: toMs - startMs },
+    })),
+  };
+}
+
+function sliceOf(
+  /** @type {Answer[]} */ answers,
+  /** @type {(answer: Answer) => boolean} */ isGood,
+) {
+  const good = answers.filter(isGood).map(({ sentMs, doneMs }) => doneMs - sentMs);
+  const at = (/** @type {number} */ share) => (good.length > 0 ? quantile(good, share) : null);
+  const [asked, failed] = [answers.length, answers.length - good.length];
+  return { asked, failed, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** The fewest workers that served in each slice. */
+function fewestIn(events, /** @type {number} */ count, indexOf) {
+  const fewest = Array(count).fill(Infinity);
+  const serving = new Set();
+  let reached = 0;
+  const note = (/** @type {number} */ until) => {
+    for (; reached < until; reached += 1) fewest[reached + 1] = serving.size;
+  };
+  for (const { what, workerPid, t } of events) {
+    const index = indexOf(t);
+    if (index >= count) break;
+    if (index >= 0) note(index);
+    if (what === 'worker-listening') serving.add(workerPid);
+    else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
+    if (index >= 0) fewest[index] = Math.min(fewest[index], serving.size);
+  }
+  note(count - 1);
+  return fewest.map((workers) => (Number.isFinite(workers) ? workers : 0));
+}

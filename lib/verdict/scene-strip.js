@@ -1,0 +1,88 @@
+/**
+ * A scene under load, drawn for a terminal: a column for each slice of time.
+ * @typedef {{ asked: number, failed: number, p50Ms: number | null, p99Ms: number | null, workers: number }} Slice  asked: requests sent in
+ *   it; failed: those of them that got no good answer; p50Ms, p99Ms: of the answered ones, null without any; workers: the fewest that served
+ * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, fromMs: number, toMs: number }[] }} Scene
+ *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs, toMs when the capacity was back
+ * @typedef {{ sentence: string, got: string, ms: number | undefined }} FirstBroken
+ */
+import { wrap } from './terminal.js';
+
+const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const MARGIN = 10;
+
+/**
+ * @param {Scene} scene @param {number | undefined} brokenMs  the moment of the first broken promise, on the timeline's clock
+ * @param {import('./style.js').Style} style @param {number} columns  of the terminal @returns {string[]}
+ */
+export function sceneLines({ startMs, sliceMs, slices, blows }, brokenMs, style, columns) {
+  const columnOf = (/** @type {number} */ ms) =>
+    Math.max(0, Math.min(slices.length - 1, Math.floor(ms / sliceMs)));
+  const slowestMs = Math.max(1, ...slices.map(({ p99Ms }) => p99Ms ?? 0));
+  const heightOf = (/** @type {number | null} */ ms) => (ms === null ? ' ' : level(ms / slowestMs));
+  const row = (/** @type {string} */ name, /** @type {string[]} */ cells) =>
+    `  ${name.padEnd(MARGIN)}${cells.join('')}`;
+  const [asked, failed] = [sum(slices, 'asked'), sum(slices, 'failed')];
+  const lines = [
+    `  The scene: ${asked} requests, ${failed} of them failed; a column is ${sliceMs} ms`,
+    row('blows', blowCells(blows, slices.length, columnOf)),
+    row(
+      'answered',
+      slices.map((slice) => shareCell(slice, style)),
+    ),
+    row(
+      'p50',
+      slices.map(({ p50Ms }) => heightOf(p50Ms)),
+    ),
+    row(
+      'p99',
+      slices.map(({ p99Ms }) => heightOf(p99Ms)),
+    ) + `  at most ${Math.round(slowestMs)} ms`,
+    row(
+      'workers',
+      slices.map(({ workers }) => String(Math.min(9, workers))),
+    ),
+  ];
+  if (brokenMs !== undefined)
+    lines.push(style.red(`${' '.repeat(2 + MARGIN + columnOf(brokenMs - startMs))}▲ here`));
+  const legend = blows.map(({ name }, index) => `${index + 1} ${name}`).join(' · ');
+  return [
+    ...lines,
+    ...wrap(legend, columns - 2 - MARGIN).map((line) => style.dim(row('', [line]))),
+  ];
+}
+
+/**
+ * The first broken promise, and its moment on the timeline's clock if there is one.
+ * @param {import('./outcome.js').PromiseRecord[]} promises @returns {FirstBroken | undefined}
+ */
+export function firstBroken(promises) {
+  const broken = promises.find(({ verdict }) => verdict === 'failed');
+  if (!broken) return undefined;
+  const { sentence, got = '', shows } = broken;
+  return { sentence, got, ms: shows?.moments[0]?.t };
+}
+
+/** A blow's number where it strikes, then a line until the capacity is back. */
+function blowCells(blows, /** @type {number} */ count, columnOf) {
+  const cells = Array(count).fill(' ');
+  for (const [index, { fromMs, toMs }] of blows.entries()) {
+    const [from, to] = [fromMs, toMs].map(columnOf);
+    cells.fill('─', from, to + 1);
+    cells[from] = String(index + 1);
+  }
+  return cells;
+}
+
+/** The share of the requests that were answered; a single lost one shows. */
+function shareCell({ asked, failed }, /** @type {import('./style.js').Style} */ style) {
+  if (asked === 0) return ' ';
+  if (failed === 0) return style.green(LEVELS[7]);
+  return style.red(LEVELS[Math.min(6, Math.floor((1 - failed / asked) * 8))]);
+}
+
+const level = (/** @type {number} */ share) =>
+  LEVELS[Math.min(LEVELS.length - 1, Math.floor(share * LEVELS.length))];
+
+const sum = (/** @type {any[]} */ all, /** @type {string} */ field) =>
+  all.reduce((total, one) => total + one[field], 0);
