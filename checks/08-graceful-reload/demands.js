@@ -217,10 +217,16 @@ export function demandClientsLetGo(stop) {
 /** What to fix first in a reload: the first condition that is met. */
 const RELOAD_FAULTS = [
   [
+    ({ forks, isSecond }) => forks.length === 0 && isSecond,
+    () => 'Nothing was forked.',
+    'The reload that failed has left something behind: it still waits for its worker, which has exited and will never listen, or a flag is still set.',
+    'look at how a reload ends when its new worker exits',
+  ],
+  [
     ({ forks }) => forks.length === 0,
     () => 'Nothing was forked.',
-    'The handler belongs in the primary, for every SIGHUP. Or the reload before never finished: it waits for a worker that exited and will never listen.',
-    'look at what SIGHUP does in the primary, and at what the reload waits for',
+    'The handler for SIGHUP belongs in the primary, and is to fork.',
+    'look at what SIGHUP does in the primary',
   ],
   [
     ({ left }) => left.length > 0,
@@ -488,8 +494,11 @@ export function demandBadVersionStops(bad) {
   });
   const [isSo, got, why, repair] = firstOf(BAD_FAULTS, bad);
   demand(!isSo, { expected, got: got?.(bad), why, try: repair, shows, output });
-  demandRenewed(again, {
-    ...{ version: '4', versions: later, output },
-    expected: 'After that a good version is deployed, and SIGHUP brings it.',
-  });
+  demandRenewed(
+    { ...again, isSecond: true },
+    {
+      ...{ version: '4', versions: later, output },
+      expected: 'After that a good version is deployed, and SIGHUP brings it.',
+    },
+  );
 }

@@ -168,10 +168,13 @@ export function demandRepeated({ twins }, repeated, owner) {
 /** A worker was killed with questions in flight, and all clients have retried with the same ids. */
 export function demandExact({ program, sent, retried, told, fate }, owner) {
   const scene = `While ${owner} is frozen a worker is killed with its questions in flight, then ${owner} resumes`;
+  const crash = whyOfPrimary(program);
   demand(!fate, {
     expected: `${scene}: everything else lives on.`,
     got: `The whole server ended (${howItEnded(fate ?? {})}).`,
-    why: whyOfPrimary(program) ?? 'An answer for the dead worker could not be sent.',
+    why: /EPIPE|ERR_IPC/.test(crash ?? '')
+      ? `${crash}. It had an answer for a worker that has exited: without a callback that error ends the primary.`
+      : (crash ?? 'An answer for the dead worker could not be sent.'),
     try: 'look at what becomes of the error when an answer is sent to a worker that is gone',
     shows: endShown(program),
   });

@@ -243,7 +243,9 @@ export function demandStartFailure({ program, env, fate, left, files, output }) 
     got: 'It keeps running.',
     why: isNoticed
       ? "It noticed, and still runs: it doesn't end its servers, or first awaits an 'exit' of nginx, which has been or never comes."
-      : 'Servers that no client can reach are useless, and nothing says so.',
+      : EMERGENCY.test(output)
+        ? "nginx has said why and exited, and your program hasn't noticed: its servers run, and no client can reach them."
+        : 'Servers that no client can reach are useless, and nothing says so.',
     try: 'look at what you do when nginx has exited unasked',
   });
   demand(fate?.code === 1, {

@@ -63,7 +63,7 @@ function holdPresets({ observe, hold, holdInSteps }, { single, main, byDefault }
   const answers = observe([single, main], (...programs) => answersOf(programs));
   holdInSteps('preset-forks', [
     [[single], demandOneProcess],
-    [[main, homes], demandForks],
+    [[main, homes, byDefault], demandForks],
   ]);
   const forks = { needs: ['preset-forks'] };
   hold('cores-unless-told', [byDefault], demandCores, forks);

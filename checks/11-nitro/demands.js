@@ -107,8 +107,8 @@ export function demandOneProcess(program) {
   });
 }
 
-export function demandForks(program, { requests, answers }) {
-  demandWorkers(program);
+export function demandForks(program, { requests, answers }, byDefault) {
+  demandWorkers(program, byDefault);
   demandWorkersAnswer(program, requests, answers);
   const ports = [...listenersOf(program.events).keys()];
   demand(ports.length === 1, {
@@ -118,8 +118,8 @@ export function demandForks(program, { requests, answers }) {
   });
 }
 
-/** It forks as many as it should. */
-function demandWorkers(program) {
+/** It forks as many as it should. byDefault: started without NODE_CLUSTER_WORKERS, on simulated cores. */
+function demandWorkers(program, byDefault) {
   const { events } = program;
   const forks = forksOf(events).length;
   const killed = exitsOf(events).filter(({ signal }) => signal);
@@ -134,11 +134,16 @@ function demandWorkers(program) {
     try: 'look at the lines that set the signal handlers: do they pass a function, or call it?',
     shows: exitsShown(program),
   });
+  const isHeard = byDefault.forks === PRETENDED_CORES;
   demand(forks === WORKERS, {
     ...story,
     got: `It forked ${forks}.`,
-    why: `Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and then it wasn't ${WORKERS}. An import at the top of your file is loaded before the first line runs.`,
-    try: `${TELL} An import at the top comes first`,
+    why: isHeard
+      ? 'Without NODE_CLUSTER_WORKERS the number was right, so Nitro hears it in time. Nothing reads that variable, or something overrides it.'
+      : `Nitro reads NITRO_CLUSTER_WORKERS once, when its file is loaded, and then it wasn't ${WORKERS}. An import at the top of your file is loaded before the first line runs.`,
+    try: isHeard
+      ? 'look at where the number comes from'
+      : `${TELL} An import at the top comes first`,
     shows: forksShown(program),
   });
 }
