@@ -1,8 +1,12 @@
 // Verifies the picture of a scene: what a slice counts, the terminal's strip, the SVG file.
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { failuresIn } from '../checks/12-everything-at-once/looks.js';
 import { sceneOf } from '../lib/check/scene.js';
+import { saveScene } from '../lib/cli/saved/scene-file.js';
 import { deathsOf } from '../lib/check/strike.js';
 import { pictureOfCheck, scenePicture } from '../lib/verdict/scene-picture.js';
 import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
@@ -114,4 +118,18 @@ test('a request that no process recorded was on its way to the first worker that
   assert.deepEqual([one.failedMs, one.death?.workerPid], [400, 2], 'a watchdog killed worker 2');
   const [two] = failedWith([exit(3, 50)]);
   assert.deepEqual([two.failedMs, two.death], [2_600, undefined], 'it was sent after the kill');
+});
+
+test('a check that played a scene leaves its picture, and one without leaves nothing', () => {
+  const root = mkdtempSync(join(tmpdir(), 'scene-'));
+  const io = /** @type {any} */ ({ root, env: {} });
+  const check = /** @type {any} */ ({ promises: [], verdict: 'passed', seed: 7, scene });
+  try {
+    assert.equal(saveScene(io, { ...check, scene: undefined }, 12), undefined);
+    const path = saveScene(io, check, 12);
+    assert.equal(path, join(root, '.forkshop/lesson-12.svg'));
+    assert.match(readFileSync(path, 'utf8'), /Lesson 12, seed 7: passed/);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });
