@@ -348,6 +348,7 @@ const endOf = (fate) => `It forked no workers and exited (${howItEnded(fate)}).`
 
 /** Why a program may have accepted the value. @type {Record<string, string>} */
 const WHY_ACCEPTED = {
+  abc: "Nothing refuses it. Number('abc') is NaN: it is neither below 1 nor above 99, and || turns it into the default.",
   0: 'A 0 is a number, and no worker answers then. With || it even turns into the default.',
   2.5: 'It is a number between 1 and 99, but no whole one: parseInt() reads only its 2, and a pattern without ^ and $ matches a part of it.',
   '4abc': 'parseInt() reads as far as it understands: here a 4.',

@@ -18,6 +18,10 @@ const SEND =
   'look at the route of /: it reports each request, with a count that outlives the request';
 const HEAR =
   'look at where the primary listens for messages: once, before it forks, and the worker is the first argument';
+const ARGUMENTS =
+  "cluster.on('message') gives the worker, then the message; worker.on('message') gives the message alone.";
+/** A TypeError while Node.js passes a message on. */
+const IN_LISTENER = /^TypeError[^]*\bat emit \(node:internal\/child_process/;
 const PRINT =
   'look at what the primary prints after each report: the whole table, by pid, as one line of JSON';
 const HOWS = {
@@ -31,10 +35,12 @@ const ACCEPTS = {
 
 const crashIn = ({ events }) => momentOf(eventsOf(events, 'crash')[0], 'throws');
 
-function storyOfCrash({ events }) {
-  const why = describeCrash(events);
-  const { error } = eventsOf(events, 'crash')[0] ?? {};
-  return why && { why, try: hintOf(error) ?? 'fix what was thrown first' };
+function storyOfCrash({ events, pid }) {
+  const how = describeCrash(events);
+  const crash = eventsOf(events, 'crash')[0];
+  const isInListener = crash?.pid === pid && IN_LISTENER.test(crash.error);
+  const why = isInListener ? `${how}. It is the primary, when a message came: ${ARGUMENTS}` : how;
+  return how && { why, try: hintOf(crash?.error) ?? 'fix what was thrown first' };
 }
 
 function hintOf(stack) {
@@ -190,7 +196,8 @@ export function demandTable(program, look) {
     });
   for (const [pid, count] of had) {
     const told = table[pid] ?? 0;
-    const fault = `Process ${pid} has had ${count} requests for /, and the table says ${told}.`;
+    const says = table[pid] === null ? 'null' : told;
+    const fault = `Process ${pid} has had ${count} requests for /, and the table says ${says}.`;
     demand(told <= count, {
       expected,
       got: fault,

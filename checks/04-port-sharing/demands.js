@@ -113,10 +113,7 @@ export function demandDealt(program, crowd, turns) {
       why: 'A server reads from a connection as soon as it has accepted it. What the parent has read, the child never sees.',
       try: 'look at how the parent makes its server: when does it begin to read?',
     },
-    left: {
-      why: "The parent didn't send them as send()'s second argument, or the child gave them to no http server.",
-      try: 'look at both ends: what the parent sends beside the message, and to which server the child gives it',
-    },
+    left: isOpenEarly(program) ? OPEN_EARLY : NO_HANDLE,
   });
   const children = [...new Set(turns)];
   const numbers = turns.map((pid) => children.indexOf(pid) + 1).join(' ');
@@ -128,6 +125,23 @@ export function demandDealt(program, crowd, turns) {
     try: 'look at how the next child is chosen: when does its turn end?',
     shows: { program, moments: [] },
   });
+}
+
+const NO_HANDLE = {
+  why: "The parent didn't send them as send()'s second argument, or the child gave them to no http server.",
+  try: 'look at both ends: what the parent sends beside the message, and to which server the child gives it',
+};
+const OPEN_EARLY = {
+  why: "The port was open before all children had even started. A client that comes before they are ready meets no child, or one that doesn't hear messages yet.",
+  try: 'look at when the port is opened: which children have said by then that they are ready?',
+};
+
+/** Was the port open before every child ran its first line? */
+function isOpenEarly(program) {
+  const { events } = program;
+  const [opened] = eventsOf(events, 'listening');
+  const begun = eventsOf(events, 'start').filter(({ t }) => t < opened?.t);
+  return childrenOf(program).some((child) => !begun.some(({ pid }) => pid === child));
 }
 
 /** taken: a child has accepted the connection and doesn't answer; left: no child has accepted it. */
