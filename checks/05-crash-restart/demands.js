@@ -370,7 +370,7 @@ const saysGivingUp = (output) => /giving up/i.test(output);
 
 /**
  * For a program whose workers can't listen: the first condition that is met.
- * @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string][]}
+ * @type {[isSo: (failing: any) => any, got: (failing: any) => string, repair?: string, why?: string][]}
  */
 const GIVE_UP_FAULTS = [
   [({ fate }) => fate?.signal, ({ fate }) => `It was killed by ${fate.signal}.`],
@@ -380,6 +380,12 @@ const GIVE_UP_FAULTS = [
     'look at the place where it gives up: what does it say of the exit code?',
   ],
   [({ fate }) => fate && fate.code !== 1, ({ fate }) => `It exited with code ${fate.code}.`],
+  [
+    ({ fate, restarts }) => fate && restarts === RESTARTS - 1,
+    () => `It exited after ${RESTARTS - 1} restarts.`,
+    'look at what counts as a failed restart, and when it is compared with four',
+    'The first exit is no failed restart: nothing had been restarted yet. Count the restarts, not the exits.',
+  ],
   [
     ({ restarts }) => restarts !== RESTARTS,
     ({ fate, restarts }) =>
@@ -409,11 +415,11 @@ export function demandGivesUp(failing) {
     output,
     shows,
   });
-  const [, got, repair] = GIVE_UP_FAULTS.find(([isSo]) => isSo(failing)) ?? [];
+  const [, got, repair, cause] = GIVE_UP_FAULTS.find(([isSo]) => isSo(failing)) ?? [];
   demand(!got, {
     expected,
     got: got ? got(failing) : '',
-    why,
+    why: cause ?? why,
     try: repair ?? 'look at what is printed when it gives up, and at the exit code that it leaves',
     output,
     shows,

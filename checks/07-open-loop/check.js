@@ -3,6 +3,7 @@ import {
   demandComputed,
   demandKeepsUp,
   demandMeasured,
+  demandNotTooMany,
   demandExplicit,
   demandWork,
 } from './demands.js';
@@ -47,8 +48,8 @@ export default check('07-open-loop', tasks, (lesson) => {
 
   hold('told', [told], demandExplicit);
   holdInSteps('computed', [
-    [[counted], demandComputed],
-    [[countedOther], demandComputed],
+    [[counted], demandNotTooMany],
+    [[counted, countedOther], demandComputed],
   ]);
   hold('measured', [countedSlow], demandMeasured, { needs: ['computed'] });
   hold('work-done', [told, asked], demandWork, { needs: ['told'] });

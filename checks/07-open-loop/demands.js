@@ -20,6 +20,7 @@ import { EXPLICIT, WORK_MS, exactOf, workersOf } from './looks.js';
 const LEAST_PAGE_MS = 0.95 * WORK_MS; // as measured with a clock in whole milliseconds
 const MOST_WAITING = 12; // one process leaves fifty waiting, a cluster two or three
 const USUAL_RATE = 200; // default of RATE
+const USUAL_UTILIZATION = 0.7; // default of UTILIZATION
 const MARKED = 6; // moments of a kind in the X-ray
 const FORMULA =
   'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
@@ -44,10 +45,49 @@ export function demandExplicit(program) {
 
 /** @typedef {Awaited<ReturnType<typeof import('./looks.js').countWorkers>>} Counted */
 
+/**
+ * A wrong formula, known by the counts that it gives for every setting. `busy` is how many workers are busy all the time.
+ * @type {[count: (setting: import('./looks.js').Setting & { exact: number, busy: number }) => number, why: string][]}
+ */
+const WRONG_FORMULAS = [
+  [
+    ({ busy }) => Math.ceil(busy),
+    'That is rate times page time, rounded up: so many are busy all the time. Divide by UTILIZATION, and bursts find room.',
+  ],
+  [
+    ({ busy, utilization }) => Math.ceil(busy * utilization),
+    'That is what multiplying by UTILIZATION gives: the less busy each worker should be, the more you need. Divide by it.',
+  ],
+  [
+    ({ exact }) => Math.floor(exact),
+    'There is no part of a worker: the result must be rounded up.',
+  ],
+  [
+    ({ busy, utilization }) => Math.ceil(Math.ceil(busy) / utilization),
+    'That is what rounding twice gives: rate times page time was rounded up before the division. Round once, at the end.',
+  ],
+  [
+    ({ exact, rate }) => Math.ceil((exact * USUAL_RATE) / rate),
+    `It would be right for ${USUAL_RATE} requests a second, but RATE says another number.`,
+  ],
+  [
+    ({ busy }) => Math.ceil(busy / USUAL_UTILIZATION),
+    `It would be right for a utilization of ${USUAL_UTILIZATION}, but UTILIZATION says another number.`,
+  ],
+  [
+    () => availableParallelism(),
+    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
+  ],
+  [
+    ({ exact }) => Math.ceil(exact) + 1,
+    'UTILIZATION already includes the room to spare. If you have added none, a slow first run is in your mean.',
+  ],
+];
+
 const REFUSAL = /NODE_CLUSTER_WORKERS must be .*, not "(.*)"/; // printed by readNumber(), which is given
 
 /**
- * The cause of a wrong count: the first condition that is met. `refused` is the number that readNumber() has refused.
+ * The cause of a count that no wrong formula gives: the first condition that is met. `refused` is the number that readNumber() has refused.
  * @type {[isSo: (facts: Counted & { exact: number, refused?: number }) => boolean, why: string, repair: string][]}
  */
 const MISCOUNTS = [
@@ -72,30 +112,8 @@ const MISCOUNTS = [
     FORMULA,
   ],
   [
-    ({ workers, exact, setting }) =>
-      workers < exact && workers >= Math.ceil(exact * setting.utilization ** 2),
-    'Rate times page time is how many workers are busy all the time. Divide by UTILIZATION, and round up: a part of a worker needs a whole one.',
-    FORMULA,
-  ],
-  [
-    ({ workers, exact, setting }) =>
-      setting.rate < USUAL_RATE && workers >= Math.ceil((exact * USUAL_RATE) / setting.rate),
-    `It would be right for ${USUAL_RATE} requests a second, but RATE says another number.`,
-    FORMULA,
-  ],
-  [
-    ({ workers }) => workers === availableParallelism(),
-    'That is the number of cores, which does not say how many requests come. A page that sleeps needs no core.',
-    FORMULA,
-  ],
-  [
     ({ workers, exact }) => workers < exact,
     'With too few workers the queue grows without end.',
-    FORMULA,
-  ],
-  [
-    ({ workers, exact }) => workers === Math.ceil(exact) + 1,
-    'UTILIZATION already includes the room to spare. If you have added none, a slow first run is in your mean.',
     FORMULA,
   ],
   [
@@ -106,18 +124,38 @@ const MISCOUNTS = [
 ];
 
 /** @param {Counted} counted */
-export function demandComputed(counted) {
+export function demandNotTooMany(counted) {
+  const isTooFew = counted.workers > 0 && counted.workers < exactOf(counted.setting);
+  if (!isTooFew) demandComputed(counted); // too few: only a second setting tells which formula is wrong
+}
+
+/** @param {Counted[]} counts  each with a setting of its own */
+export function demandComputed(...counts) {
+  const [, known] =
+    WRONG_FORMULAS.find(([count]) =>
+      counts.every(({ setting, workers }) => {
+        const exact = exactOf(setting);
+        return workers === count({ ...setting, exact, busy: exact * setting.utilization });
+      }),
+    ) ?? [];
+  for (const counted of counts) demandFormula(counted, known);
+}
+
+/** @param {Counted} counted @param {string} [known]  the wrong formula that gives the counts */
+function demandFormula(counted, known) {
   const { setting, workers, fate, output } = counted;
   const exact = exactOf(setting);
   const refused = fate && REFUSAL.exec(output)?.[1];
   const facts = { ...counted, exact, refused: refused === undefined ? undefined : Number(refused) };
-  const [, why, repair] = MISCOUNTS.find(([isSo]) => isSo(facts)) ?? [];
+  const [, likely, repair] = known
+    ? ['', known, FORMULA]
+    : (MISCOUNTS.find(([isSo]) => isSo(facts)) ?? []);
   demandCount(counted, {
     expected: `${wordsOf(setting)}: ${setting.rate} × ${setting.pageMs / 1000} / ${setting.utilization} is ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
     why:
       fate && workers === 0 && output.trim()
-        ? `It printed: ${output.trim().replace(/\.$/, '')}. ${why}`
-        : why,
+        ? `It printed: ${output.trim().replace(/\.$/, '')}. ${likely}`
+        : likely,
     try: repair,
   });
 }
