@@ -12,12 +12,12 @@ import { copyProgram } from '../lib/observe/program-copy.js';
 import { createRunner } from '../lib/observe/runner.js';
 import { format } from '../lib/verdict/terminal.js';
 import { countGiven } from './argument.js';
+import { EXAM_TITLE, examSectionOf } from './peers/evidence.js';
 import { install } from './peers/install.js';
 
 const WHOLE = 20;
 const KEY = '12-everything-at-once';
 const EVIDENCE = join(rootFolder, 'EVIDENCE.md');
-const TITLE = '## The exam of lesson 12';
 const launcher = fileURLToPath(new URL('peers/servers/shop.js', import.meta.url));
 
 /** @type {{ name: string, folder: string, tool?: 'pm2' | 'throng' }[]} */
@@ -38,7 +38,8 @@ for (let seed = 1; seed <= seeds; seed += 1)
 const section = sectionOf(played);
 console.log(section);
 if (seeds >= WHOLE) {
-  const [others] = readFileSync(EVIDENCE, 'utf8').split(TITLE);
+  const page = readFileSync(EVIDENCE, 'utf8');
+  const others = page.slice(0, page.length - examSectionOf(page).length);
   writeFileSync(EVIDENCE, `${others.trimEnd()}\n\n${section}`);
 }
 
@@ -105,7 +106,7 @@ function sectionOf(peers) {
     return `| ${[name, ...cells.map(cellOf)].join(' | ')} |`;
   });
   return [
-    TITLE,
+    EXAM_TITLE,
     '',
     `Measured by \`npm run bench:exam\` on ${date}: ${cpu}, ${cores} cores, ${platform}, Node.js ${node}. The scene of lesson 12, with seeds 1`,
     `to ${seeds}: our solution, and the untouched shop under PM2 (reload by \`pm2 reload\`) and throng (no reload: a new start). The shop keeps its`,

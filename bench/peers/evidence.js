@@ -21,8 +21,15 @@ import { reportTable } from '../../lib/measure/load-report.js';
 import { shareOf } from '../../lib/measure/stats.js';
 import { format } from '../../lib/verdict/terminal.js';
 
+export const EXAM_TITLE = '## The exam of lesson 12';
 const MEGABYTE = 2 ** 20;
 const NONE = '–';
+
+/** The last section, which bench/exam.js writes and a new page keeps. @param {string} page @returns {string} */
+export const examSectionOf = (page) => {
+  const at = page.indexOf(EXAM_TITLE);
+  return at < 0 ? '' : `\n${page.slice(at)}`;
+};
 
 /** @param {Evidence} evidence @returns {string} */
 export function evidencePage({ articles, ...evidence }) {

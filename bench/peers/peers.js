@@ -2,7 +2,7 @@
 // (bench/peers/package.json), takes about nine minutes, and writes EVIDENCE.md. It wants an idle machine.
 //   --only pm2,articles  measures only these, and prints them       --out FILE  writes it there
 //   --quick              short windows, to see that everything works
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import { rootFolder } from '../../lib/lessons/catalog.js';
 import { conditionsNow, disturbanceOf, watchMachine } from '../../lib/measure/conditions.js';
 import { createRunner } from '../../lib/observe/runner.js';
 import { measureArticles } from './articles.js';
-import { evidencePage } from './evidence.js';
+import { evidencePage, examSectionOf } from './evidence.js';
 import { field } from './field.js';
 import { install } from './install.js';
 import { measurePeer } from './measure.js';
@@ -100,7 +100,10 @@ async function measure() {
     },
   });
   if (out === undefined) console.log(page);
-  else writeFileSync(resolve(out), page);
+  else {
+    const before = existsSync(out) ? readFileSync(out, 'utf8') : '';
+    writeFileSync(resolve(out), page + examSectionOf(before));
+  }
   say(out === undefined ? 'done' : `written to ${out}`);
 }
 
