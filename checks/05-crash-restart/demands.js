@@ -7,6 +7,7 @@ import {
   eventsOf,
   exitMoment,
   exitsOf,
+  firstOf,
   forkMoment,
   forksOf,
   hasExited,
@@ -109,7 +110,7 @@ function storyOfLoss(round) {
       try: 'look for what keeps a process alive that has thrown',
     };
   const crash = whyOfPrimary(program);
-  const [, why, repair] = LOSSES.find(([isSo]) => isSo(round)) ?? [];
+  const [, why, repair] = firstOf(LOSSES, round);
   const end = fate && `The primary exited (${howItEnded(fate)})`;
   const few = victims.length > 1 ? `It replaced ${forks.length} of ${victims.length}` : undefined;
   const count = exitsOf(program.events).length;
@@ -415,7 +416,7 @@ export function demandGivesUp(failing) {
     output,
     shows,
   });
-  const [, got, repair, cause] = GIVE_UP_FAULTS.find(([isSo]) => isSo(failing)) ?? [];
+  const [, got, repair, cause] = firstOf(GIVE_UP_FAULTS, failing);
   demand(!got, {
     expected,
     got: got ? got(failing) : '',

@@ -5,6 +5,7 @@ import {
   demandInTime,
   eventsOf,
   exitMoment,
+  firstOf,
   forkMoment,
   forksOf,
   groupBy,
@@ -147,9 +148,7 @@ function demandFormula(counted, known) {
   const exact = exactOf(setting);
   const refused = fate && REFUSAL.exec(output)?.[1];
   const facts = { ...counted, exact, refused: refused === undefined ? undefined : Number(refused) };
-  const [, likely, repair] = known
-    ? ['', known, FORMULA]
-    : (MISCOUNTS.find(([isSo]) => isSo(facts)) ?? []);
+  const [, likely, repair] = known ? ['', known, FORMULA] : firstOf(MISCOUNTS, facts);
   demandCount(counted, {
     expected: `${wordsOf(setting)}: ${setting.rate} × ${setting.pageMs / 1000} / ${setting.utilization} is ${exact.toFixed(2)}, so ${Math.ceil(exact)} workers.`,
     why:

@@ -29,8 +29,8 @@ const RATE = 200;
 export const EXPLICIT = { env: { NODE_CLUSTER_WORKERS: '2', RATE: '50' }, workers: 2 };
 
 /**
- * They need 3 and 4 workers, so the number of cores is wrong for one of them, and common wrong formulas differ in one; both tolerate a page measured as 20 % too long or
- * 5 % too short.
+ * They need 3 and 4 workers, so the number of cores is wrong for one of them, and common wrong formulas differ in one; both tolerate
+ * a page measured as 20 % too long or 5 % too short.
  * @type {{ usual: Setting, other: Setting, slow: Setting }}
  */
 export const SETTINGS = {

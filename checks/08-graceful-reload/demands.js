@@ -5,6 +5,7 @@ import {
   eventsOf,
   exitMoment,
   fewestServing,
+  firstOf,
   forkMoment,
   hasListened,
   howItEnded,
@@ -18,8 +19,6 @@ import { ASK_EVERY_MS, LIMIT_MS, LOAD_PER_SECOND, WORKERS } from './looks.js';
 const SECONDS = 3; // without any fork or exit
 const MARKED = 6; // moments of a kind in the X-ray
 const ENOUGH = 0.8; // of the limit, because two processes measure it
-
-const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
 const shown = (program, seen, says) => ({
   program,

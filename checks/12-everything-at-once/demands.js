@@ -5,6 +5,7 @@ import {
   describeCrash,
   eventsOf,
   exitMoment,
+  firstOf,
   forkMoment,
   forksOf,
   howItEnded,
@@ -21,8 +22,6 @@ const MOST_SILENT = 0.5; // share of the invoices
 
 const plural = (/** @type {number} */ count, /** @type {string} */ noun) =>
   `${count} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
-
-const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
 
 /** "blow 3, one worker is killed (SIGKILL)" */
 const asBlow = (blows, blow) => `blow ${blows.indexOf(blow) + 1}, ${blow.how}`;

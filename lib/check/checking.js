@@ -68,7 +68,7 @@ export { startRedis } from '../tools/redis.js';
 export { demandTool } from '../tools/tools.js';
 export { describeCrash } from '../verdict/thrown-errors.js';
 export { faultOfRandomHex, parseJsonBody } from '../verdict/response-bodies.js';
-export { Undecided, demand, demandInTime, momentOf } from '../verdict/outcome.js';
+export { Undecided, demand, demandInTime, firstOf, momentOf } from '../verdict/outcome.js';
 export { demandSpeedup } from '../verdict/speedup.js';
 
 /**

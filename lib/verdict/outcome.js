@@ -37,6 +37,12 @@ export function demandInTime(holds, story) {
   if (!holds) throw new Missing(story);
 }
 
+/**
+ * The row of a table of faults whose condition the facts meet first; empty if there is none.
+ * @param {readonly (readonly any[])[]} faults  each begins with its condition, a function @param {any} facts @returns {readonly any[]}
+ */
+export const firstOf = (faults, facts) => faults.find(([isSo]) => isSo(facts)) ?? [];
+
 /** The promise can't be decided here and now, because of the machine rather than the program. */
 export class Undecided extends Error {
   /** @param {Story & { got: string, why: string, try: string }} story */
