@@ -165,7 +165,7 @@ function assertKeptWhole(home) {
   const io = /** @type {any} */ ({ env: { FORKSHOP_HOME: home }, root: home, stderr: told });
   updateProgress(io, () => {});
   assert.equal(told.text, '');
-  const known = ['history.jsonl', 'progress.json'];
+  const known = ['history.jsonl', 'progress.json', 'verdicts'];
   assert.deepEqual(
     readdirSync(home).filter((name) => !known.includes(name)),
     [],

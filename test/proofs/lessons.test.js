@@ -93,8 +93,11 @@ function choiceOf(wanted) {
     Number(part) <= Number(of),
     `"${wanted}" is not ends, quick, answers, all, or a part as in 3/10.`,
   );
-  return (/** @type {Answer[]} */ answers) =>
-    answers.filter((answer, index) => index % Number(of) === Number(part) - 1);
+  // a lesson with fewer answers than parts has one in each part, some twice
+  return (/** @type {Answer[]} */ answers) => {
+    const step = Math.min(Number(of), answers.length);
+    return answers.filter((answer, index) => index % step === (Number(part) - 1) % step);
+  };
 }
 
 /** The first right answer, and the first wrong one for each promise. @param {Answer[]} answers */
