@@ -13,6 +13,7 @@ import {
   forksOf,
   get,
   hasExited,
+  keepIdle,
   kill,
   lostOf,
   nowMs,
@@ -93,7 +94,7 @@ export const stopAll = async ({ program }) => ({
 
 /** The whole program gets SIGTERM while clients keep their connections: idle ones, and busy ones with quick or slow requests. */
 export async function stopWithClients({ program }) {
-  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const idle = await Promise.all(Array.from({ length: WORKERS }, () => keepIdle(program)));
   const quick = Array.from({ length: WORKERS }, () => keepAsking(program, '/', ASK_EVERY_MS));
   const slow = Array.from({ length: 2 * WORKERS }, () => keepAsking(program, '/slow', 0));
   const asking = [...quick, ...slow];
@@ -117,13 +118,6 @@ export async function stopWithClients({ program }) {
   for (const agent of idle) agent.destroy();
   await Promise.all(asking.map(({ leave }) => leave()));
   return { ...end, ...seen, program, signalMs, isIdleHeld, of: slow.length, output };
-}
-
-/** A client that has its answer and keeps its connection idle. */
-async function idleClient({ url }) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  await get(url, { agent });
-  return agent;
 }
 
 /** A client that repeats its request on one connection, until "Connection: close" or until the connection is gone. */

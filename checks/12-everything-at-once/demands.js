@@ -3,15 +3,16 @@ import {
   demand,
   demandInTime,
   describeCrash,
-  eventsOf,
   exitMoment,
   firstOf,
   forkMoment,
   forksOf,
   howItEnded,
   momentOf,
+  parseJsonBody,
   primaryExitMoment,
   requestOf,
+  sumOf,
 } from '../../lib/check/checking.js';
 import { WORKERS, attemptsIn, failuresIn, silentInvoicesIn } from './looks.js';
 
@@ -71,20 +72,30 @@ const LACKS = [
   ],
 ];
 
+const ALONE = [
+  'It is the only process: whatever ends it ends the shop.',
+  'look for a process that stays when another one exits: is there a primary?',
+];
+const WITH_WORKERS = [
+  'A signal without a handler ends a process, and so does a primary that gives up.',
+  'look at what the primary does with this signal, and with the exits of its workers',
+];
+
+const crashOfPrimary = ({ pid, events }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
+
 export function demandCapacity({ blows, isStarved, output }) {
   const blow = blows.at(-1);
   const { program, fate, isDone } = blow;
   const when = asBlow(blows, blow);
   const expected = `After each blow ${WORKERS} workers serve again. This was ${when}.`;
   const shows = shown(blow);
+  const [whyGone, tryThere] = forksOf(program.events).length === 0 ? ALONE : WITH_WORKERS;
   demand(!fate, {
     expected,
     got: `The whole server exited (${howItEnded(fate ?? {})}).`,
-    why: whyGone(program),
-    try:
-      forksOf(program.events).length === 0
-        ? 'look for a process that stays when another one exits: is there a primary?'
-        : 'look at what the primary does with this signal, and with the exits of its workers',
+    why: crashOfPrimary(program) ?? whyGone,
+    try: tryThere,
     ...{ shows, output },
   });
   const facts = { ...blow, isDeploy: isDeploy(blow) };
@@ -107,14 +118,6 @@ function demandLeftAlone(blows, blow, { isStarved, output }) {
     shows: shown(blow),
     output,
   });
-}
-
-function whyGone({ pid, events }) {
-  const own = describeCrash(events.filter((event) => event.pid === pid));
-  if (own) return own;
-  return forksOf(events).length === 0
-    ? 'It is the only process: whatever ends it ends the shop.'
-    : 'A signal without a handler ends a process, and so does a primary that gives up.';
 }
 
 function demandVersion(blows, blow, output) {
@@ -157,7 +160,7 @@ export function demandOrders({ program, placed, requests, stats, output }) {
 
 /** What every worker says is what was acknowledged, give or take orders whose clients gave up. */
 function demandCount({ acknowledged, placed, stats, output }) {
-  const piecesOf = (all) => all.reduce((sum, { order }) => sum + order.pieces, 0);
+  const piecesOf = (all) => sumOf(all.map(({ order }) => order.pieces));
   const [least, most] = [acknowledged, placed].map((all) => ({
     orders: all.length,
     pieces: piecesOf(all),
@@ -188,12 +191,8 @@ function demandCount({ acknowledged, placed, stats, output }) {
 }
 
 function isSame(/** @type {string} */ body, order) {
-  try {
-    const read = JSON.parse(body);
-    return Object.entries(order).every(([key, value]) => read[key] === value);
-  } catch {
-    return false;
-  }
+  const read = parseJsonBody(body);
+  return Object.entries(order).every(([key, value]) => read[key] === value);
 }
 
 /** How requests failed: the first condition that is met. */
@@ -228,13 +227,11 @@ const FAILURES = [
 export function demandNoFailures(scene) {
   const { program, stop, blows, isStarved, output } = scene;
   const failures = failuresIn(scene);
-  const judge = isStarved ? demandInTime : demand;
-  const slain = failures.filter((one) => isSlain(one, blows));
-  demand(slain.length === 0, storyOfFailures(scene, slain));
-  const certain = failures.filter(({ attempt }) => !isLate(attempt));
-  judge(certain.length === 0, storyOfFailures(scene, certain));
+  const mayBeLate = (attempt) => isStarved || isLate(attempt);
+  const certain = failures.filter((one) => isSlain(one, blows) || !mayBeLate(one.attempt));
+  demand(certain.length === 0, storyOfFailures(scene, certain));
   demandInTime(failures.length === 0, storyOfFailures(scene, failures));
-  (stop.lost.every(isLate) ? demandInTime : judge)(stop.lost.length === 0, {
+  (stop.lost.every(mayBeLate) ? demandInTime : demand)(stop.lost.length === 0, {
     expected: 'SIGTERM at the end: requests in flight are answered.',
     got: `${stop.lost.length} of ${stop.answers.length} invoices in flight failed (${reasonOf(stop.lost[0])}).`,
     why: 'A worker may not exit, and its child may not either, before the answer is sent.',
@@ -327,7 +324,9 @@ export function demandEnd({ program, stop, output }) {
   demand(fate.code === 0, {
     ...story,
     got: `The primary exited (${howItEnded(fate)}).`,
-    why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
+    why:
+      crashOfPrimary(program) ??
+      "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'let the primary exit by itself when its last worker has exited',
   });
   demandInTime(left.length === 0, {
@@ -335,11 +334,5 @@ export function demandEnd({ program, stop, output }) {
     got: `The server exited, and ${plural(left.length, 'process')} of it stayed: ${left.join(', ')}.`,
     why: 'A child whose parent is gone keeps running if something in it is still to come.',
     try: 'look at what a child does when its channel closes',
-  });
-  const crashes = eventsOf(program.events, 'crash').filter(({ pid }) => pid === program.pid);
-  demand(crashes.length === 0, {
-    ...story,
-    got: 'The primary threw.',
-    why: describeCrash(crashes),
   });
 }
