@@ -121,14 +121,14 @@ function demandLeftAlone(blows, blow, { isStarved, output }) {
 }
 
 function demandVersion(blows, blow, output) {
-  const { version, told, program, forks } = blow;
+  const { version, told } = blow;
   const other = told.find((one) => one !== undefined && one !== version);
   demand(other === undefined, {
     expected: `After ${asBlow(blows, blow)}: /health says version ${version}.`,
     got: `It says version ${other}.`,
     why: 'A process loads its code once; a new process loads what is there at that moment.',
     try: 'look at which process loads page.js, and when',
-    shows: { program, moments: forks.slice(0, MARKED).map((one) => forkMoment(one, 'forked')) },
+    shows: shown(blow),
     output,
   });
 }
@@ -203,7 +203,7 @@ const FAILURES = [
     'look at the order in a reload: which comes first, the new worker or the end of the old one?',
   ],
   [
-    ({ statuses }) => statuses.length > 0,
+    ({ isAnswered }) => isAnswered,
     'They were answered, but with an error: something that the answer needed had gone first.',
     'look at what a worker lets go of while requests are in flight: children, the channel to the primary',
   ],
@@ -213,14 +213,9 @@ const FAILURES = [
     'look at what kills workers, and how it tells a worker that hangs from a worker that is blocked',
   ],
   [
-    ({ begun }) => begun,
-    'A worker had begun them and exited before it answered; or it closed their connections.',
-    'look at what ends a worker: does it answer what is in flight, whatever it waits for?',
-  ],
-  [
     () => true,
-    'Their connections were closed, or no process took them.',
-    'look at which connections are closed, by which call, and when',
+    'A worker exited before it answered what it had begun, or closed their connections.',
+    'look at what ends a worker, and at which connections are closed, by which call, and when',
   ],
 ];
 
@@ -246,10 +241,9 @@ function storyOfFailures(scene, failures) {
   const [first] = failures;
   if (!first) return {};
   const [, why, repair] = firstOf(FAILURES, {
-    statuses: failures.filter(({ attempt }) => !attempt.error),
+    isAnswered: failures.some(({ attempt }) => !attempt.error),
     refused: failures.some(({ attempt }) => attempt.error === 'ECONNREFUSED'),
     slain: isSlain(first, blows),
-    begun: failures.some(({ isBegun }) => isBegun),
   });
   const reasons = new Set(failures.map(({ attempt }) => reasonOf(attempt)));
   const begun = failures.map(({ attempt }) =>

@@ -241,8 +241,7 @@ export function attemptsIn({ sent, placed }) {
 /**
  * The requests that failed and were not in the hands of a killed worker. An order that isn't there has its own promise, and a kept
  * connection may be closed before a request on it begins.
- * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean, death?: Death, failedMs: number }[]}  the
- *   earliest first
+ * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, death?: Death, failedMs: number }[]}  the earliest first
  */
 export function failuresIn(scene) {
   const { program, requests, deaths, stop } = scene;
@@ -257,9 +256,7 @@ export function failuresIn(scene) {
     .filter(({ t }) => t < (stop?.fromMs ?? Infinity)) // later ones are of the stop
     .filter(({ code, workerPid }) => code !== 0 && hasListened(program.events, workerPid)); // others hold nothing
   return attemptsIn(scene)
-    .filter(({ attempt }) => !isGood(attempt))
-    .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
-    .filter(({ attempt, isBegun }) => isBegun || !isReset(attempt))
+    .filter(({ attempt }) => !isGood(attempt) && (isBegun(attempt) || !isReset(attempt)))
     .filter(({ path, attempt }) => !(attempt.status === 404 && path.startsWith('/orders/')))
     .map((one) => ({ ...one, death: deathOf(one.attempt, { connections, exits, deaths }) }))
     .filter(({ death }) => !death?.isOurs)
