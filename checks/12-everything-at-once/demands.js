@@ -84,7 +84,7 @@ const WITH_WORKERS = [
 const crashOfPrimary = ({ pid, events }) =>
   describeCrash(events.filter((event) => event.pid === pid));
 
-export function demandCapacity({ blows, isStarved, output }) {
+export function demandCapacity({ blows, output }) {
   const blow = blows.at(-1);
   const { program, fate, isDone } = blow;
   const when = asBlow(blows, blow);
@@ -102,15 +102,15 @@ export function demandCapacity({ blows, isStarved, output }) {
   const [, got, why, repair] = firstOf(LACKS, facts);
   const isTooMany = blow.isAtRest && blow.alive > WORKERS && blow.left.length === 0;
   const judge = isTooMany ? demand : demandInTime;
-  for (const one of blows) demandLeftAlone(blows, one, { isStarved, output });
+  for (const one of blows) demandLeftAlone(blows, one, output);
   judge(isDone, { expected, got: got(facts), why, try: repair, shows, output });
   for (const one of blows) demandVersion(blows, one, output);
 }
 
 /** A replaced worker that exits with a code has reached its limit, or given up. */
-function demandLeftAlone(blows, blow, { isStarved, output }) {
+function demandLeftAlone(blows, blow, output) {
   const cut = blow.exits.find(({ workerPid, code }) => code > 0 && blow.old.includes(workerPid));
-  (isStarved ? demandInTime : demand)(!cut, {
+  (blow.isStarved ? demandInTime : demand)(!cut, {
     expected: `A worker that is replaced has finished and exits with code 0. This was ${asBlow(blows, blow)}.`,
     got: `Process ${cut?.workerPid} exited (${howItEnded(cut ?? {})}).`,
     why: 'It has reached its limit: something keeps it alive, such as an idle connection, a child, or a timer. Or it crashed.',
@@ -220,9 +220,9 @@ const FAILURES = [
 ];
 
 export function demandNoFailures(scene) {
-  const { program, stop, blows, isStarved, output } = scene;
+  const { program, stop, blows, output } = scene;
   const failures = failuresIn(scene);
-  const mayBeLate = (attempt) => isStarved || isLate(attempt);
+  const mayBeLate = (attempt) => isLate(attempt) || blowAt(blows, attempt.doneMs)?.isStarved;
   const certain = failures.filter((one) => isSlain(one, blows) || !mayBeLate(one.attempt));
   demand(certain.length === 0, storyOfFailures(scene, certain));
   demandInTime(failures.length === 0, storyOfFailures(scene, failures));

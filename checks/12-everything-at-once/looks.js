@@ -42,7 +42,7 @@ const PAUSE_MS = 100; // at least, between two blows
 const LONGER_MS = 300_000; // with --longer the blows are drawn again and again, for so long
 const ASKED_AGAIN = 4; // times at once, so that every worker is asked
 const LAST_INVOICES = 4; // in flight at SIGTERM
-const STARVED = 0.5; // of the scene: then a limit of the program's own may have cut an answer
+const STARVED = 0.5; // of a blow: then a limit of the program's own may have cut an answer
 const BEAT_MS = 20; // an event loop reports itself every 20 ms
 const NOTICED_MS = 500; // a client may notice a death before the primary does
 
@@ -92,7 +92,6 @@ export async function playScene(lesson, { goesOn = false } = {}) {
   const draw = createDraw(lesson.seed());
   const untilMs = fromMs + (lesson.isLonger ? LONGER_MS : 0);
   const blows = await strikeInTurn(program, { put, silent, draw, untilMs, goesOn });
-  const isStarved = program.cpuTime.starvedSince(fromMs) > STARVED * (nowMs() - fromMs);
   const isWhole = blows.every(({ isDone, fate }) => (isDone || goesOn) && !fate);
   const output = program.output();
   if (!isWhole) await program.stop(); // otherwise its clients wait until they time out
@@ -100,7 +99,7 @@ export async function playScene(lesson, { goesOn = false } = {}) {
   const end = isWhole ? await endOf(program, silent) : {};
   for (const agent of silent) agent.destroy();
   const found = { requests: requestsOf(program.events), deaths: deathsOf(blows) };
-  const scene = { program, fromMs, blows, sent, placed, isStarved, output, ...found, ...end };
+  const scene = { program, fromMs, blows, sent, placed, output, ...found, ...end };
   lesson.pictured(pictureOf(scene));
   return scene;
 }
@@ -117,9 +116,11 @@ async function strikeInTurn(program, { put, silent, draw, untilMs, goesOn }) {
   for (const create of blowsOf(program, { draw, write, untilMs })) {
     silent.push(await keepIdle(program, '/health', PATIENCE_MS));
     const blow = await strike(program, create());
+    const starvedMs = program.cpuTime.starvedSince(blow.fromMs);
+    const isStarved = starvedMs > STARVED * (blow.toMs - blow.fromMs);
     const version = String(number);
     const told = blow.isDone ? await versionsOf(program, version) : [];
-    blows.push({ ...blow, version, told });
+    blows.push({ ...blow, version, told, isStarved });
     if (!(blow.isDone || goesOn) || blow.fate) break;
     await sleep(PAUSE_MS + draw.below(PAUSE_MS));
   }
