@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { reservePort } from '../lib/observe/ports.js';
 import { createRunner } from '../lib/observe/runner.js';
-import { whileFrozen } from '../lib/check/faults.js';
+import { whileFrozen } from '../lib/check/nemesis.js';
 import { startRedis } from '../lib/tools/redis.js';
 import { findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';

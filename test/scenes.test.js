@@ -17,8 +17,8 @@ import {
   primaryExitMoment,
   servingIn,
 } from '../lib/check/cluster.js';
-import { episode, stopUnderLoad } from '../lib/check/episode.js';
-import { kill, repeatUntil, whileFrozen } from '../lib/check/faults.js';
+import { episode, repeatUntil, stopUnderLoad } from '../lib/check/episode.js';
+import { kill, whileFrozen } from '../lib/check/nemesis.js';
 import { untilAtRest } from '../lib/check/at-rest.js';
 import { findEntry } from '../lib/lessons/program-entry.js';
 import { rootFolder } from '../lib/lessons/catalog.js';

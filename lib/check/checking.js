@@ -25,10 +25,17 @@ export {
   primaryExitMoment,
   servingIn,
 } from './cluster.js';
-export { episode, startRequests, stopUnderLoad } from './episode.js';
+export { episode, repeatUntil, startRequests, stopUnderLoad } from './episode.js';
 export { createDraw } from './draw.js';
-export { kill, repeatUntil, whileFrozen } from './faults.js';
-export { deploy, deployBad, freezeOne, killInDeploy, killOne } from './nemesis.js';
+export {
+  deploy,
+  deployBad,
+  freezeOne,
+  kill,
+  killInDeploy,
+  killOne,
+  whileFrozen,
+} from './nemesis.js';
 export { STILL, calm, deathsOf, strike } from './strike.js';
 export { sceneOf } from './scene.js';
 export { isAtRest, untilAtRest } from './at-rest.js';

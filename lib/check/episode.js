@@ -85,3 +85,14 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
   const forksAfter = forkedAfter(program, signalMs);
   return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
 }
+
+/**
+ * Repeats an act until its result is good enough, or `times` times. @returns {Promise<T>}  the last result
+ * @template T @param {number} times @param {(attempt: number) => Promise<T>} act @param {(seen: T) => unknown} isEnough
+ */
+export async function repeatUntil(times, act, isEnough) {
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await act(attempt);
+    if (attempt >= times || isEnough(seen)) return seen;
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * Faults for a program that serves requests, in the manner of Maelstrom's nemesis. Each is an act and a condition: as many workers as
- * before serve again, and for a deployment no old one is left.
+ * The faults that checks inject into a program, in the manner of Maelstrom's nemesis. Those for strike() are an act and a condition: as
+ * many workers as before serve again, and for a deployment no old one is left.
  * @typedef {import('../observe/program.js').Program} Program @typedef {import('./draw.js').Draw} Draw
  * @typedef {import('./strike.js').Fault} Fault
  */
@@ -9,10 +9,27 @@ import { forksOf, haveTurned } from '../observe/timeline.js';
 import { nowMs } from '../observe/clock.js';
 import { untilAtRest } from './at-rest.js';
 import { hasExited, servingIn } from './cluster.js';
-import { kill, whileFrozen } from './faults.js';
 import { STILL, areServing } from './strike.js';
 
 const SEEN_TURNS = 25; // of the primary, 500 ms: longer than its first wait before a restart
+
+/** Signals processes. @param {Program} program @param {number[]} pids @param {NodeJS.Signals} [signal] @returns {number[]}  those alive */
+export const kill = (program, pids, signal = 'SIGKILL') =>
+  pids.filter((pid) => program.kill(pid, signal));
+
+/**
+ * Stops processes, works, and continues them even after an error.
+ * @template T @param {Program} program @param {number[]} pids @param {(frozen: number[]) => Promise<T>} work  gets the pids still alive
+ * @returns {Promise<T>}
+ */
+export async function whileFrozen(program, pids, work) {
+  const frozen = kill(program, pids, 'SIGSTOP');
+  try {
+    return await work(frozen);
+  } finally {
+    kill(program, frozen, 'SIGCONT');
+  }
+}
 
 /** A program without a cluster is its own worker. @param {Program} program @returns {number[]}  pids */
 function targetsIn({ events, pid }) {
