@@ -181,10 +181,10 @@ function demandCount({ acknowledged, placed, stats, output }) {
     expected: `${plural(least.orders, 'order')} of ${plural(least.pieces, 'piece')} were acknowledged, and /stats says so.`,
     got: `It says ${off?.told} ${off?.what}.`,
     why: isMore
-      ? 'A client that got no answer sends its order again, with the same id. It has been counted twice.'
+      ? 'A client that got no answer sends its order again, with the same id, perhaps to another worker. It has been counted twice.'
       : 'Orders are missing from the count: they were kept where not everything arrives, or not everything survives.',
     try: isMore
-      ? 'look at what happens to an id that has come before, perhaps to another worker'
+      ? 'look at what happens to an id that has come before'
       : 'look at which process counts, and when it is told',
     output,
   });
