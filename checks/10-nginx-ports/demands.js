@@ -230,7 +230,7 @@ function demandNothingLeft({ left, files }, story, crash) {
   });
 }
 
-export function demandStartFailure({ program, env, fate, left, files, output }) {
+export function demandStartFailure({ program, env, fate, isFinal, left, files, output }) {
   const cause = env.PORT ? `PORT is ${env.PORT}, which isn't a port` : 'there is no nginx';
   const story = {
     expected: `When nginx cannot start, because ${cause}: a message, exit code 1, and nothing is left.`,
@@ -238,7 +238,7 @@ export function demandStartFailure({ program, env, fate, left, files, output }) 
     shows: endShown(program),
   };
   const isNoticed = output.split('\n').some((line) => /nginx/.test(line) && !EMERGENCY.test(line));
-  demandInTime(fate, {
+  (isFinal ? demand : demandInTime)(fate, {
     ...story,
     got: 'It keeps running.',
     why: isNoticed
