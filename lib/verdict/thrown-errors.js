@@ -19,6 +19,10 @@ const MEANINGS = [
     /"callback" argument must be of type function\. Received type number/,
     'The global setTimeout() takes a function first and returns no promise: the one to await is another, of node:timers/promises.',
   ],
+  [
+    /undefined \(reading 'toFixed'\)/,
+    'A number should be there, and nothing is. Look at where it comes from: a function returns nothing, or an array has no such position.',
+  ],
 ];
 
 /**
