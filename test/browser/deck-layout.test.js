@@ -80,7 +80,7 @@ describe('how the deck looks', { skip }, () => {
       const hasFocus = (await page.locator('section.present .focus').count()) > 0;
       if (isDark && !hasFocus) await showSteps(page);
       for (let [step, isMore] = [0, true]; isMore; step += 1) {
-        const bad = await layoutFaults(page);
+        const bad = [...(await layoutFaults(page)), ...(await numberFaults(page))];
         const isLast = (await stepsLeft(page)) === 0;
         if (isLast || hasFocus)
           bad.push(...(await accessibilityFaults(page, { part: 'section.present', runOnly })));
@@ -176,6 +176,23 @@ describe('how the deck looks', { skip }, () => {
     await close();
   });
 });
+
+/** A measured slide has one number, at 140 px whatever its diagram has come to, and its interval below. @param {Page} page */
+const numberFaults = (page) =>
+  page.evaluate(() => {
+    const slide = document.querySelector('section.present .slide');
+    const isMeasured = slide.classList.contains('measured');
+    const numbers = [...slide.querySelectorAll('.headline > strong')];
+    if (numbers.length !== (isMeasured ? 1 : 0)) return [`${numbers.length} large numbers`];
+    return numbers.flatMap((number) => {
+      const size = getComputedStyle(number).fontSize;
+      const gap =
+        number.nextElementSibling.getBoundingClientRect().top -
+        number.getBoundingClientRect().bottom;
+      const isBelow = gap >= 0 ? [] : ['the interval is not below its number'];
+      return size === '140px' ? isBelow : [`the number has ${size}`, ...isBelow];
+    });
+  });
 
 /**
  * Draws a recording on the current slide, and examines the last frame.
