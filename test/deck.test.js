@@ -147,7 +147,7 @@ describe('slides', () => {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
     assert.match(
       readDeck(root)[0].slides[0].html,
-      /<p class="address">https:\/\/github\.com\/a\/b<\/p>/,
+      /<p class="address">https:\/\/github\.com\/a\/b<svg class="qr" role="img" aria-label="[^"]+" [^>]*>.*<\/svg><\/p>/s,
     );
   });
 
