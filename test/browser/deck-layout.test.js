@@ -111,6 +111,22 @@ describe('how the deck looks', { skip }, () => {
     await close();
   });
 
+  for (const sheets of ['script', 'handout'])
+    test(`on the ${sheets} no slide is cut off by its frame`, async () => {
+      const { page, faults, close } = await open(urlOf(sheets), {}, '.frame');
+      const found = await page.evaluate(() =>
+        [...document.querySelectorAll('.frame')].flatMap((frame) => {
+          const { bottom } = frame.getBoundingClientRect();
+          const isCut = [...frame.querySelectorAll('.slide > *')].some(
+            (part) => part.getBoundingClientRect().bottom > bottom,
+          );
+          return isCut ? [frame.querySelector('h1').textContent] : [];
+        }),
+      );
+      assert.deepEqual([...found, ...faults], []);
+      await close();
+    });
+
   test('every text of every diagram is within the drawing, and in its box, and no two meet', async () => {
     const { page, faults, close } = await open();
     assert.ok(diagramSlides.length > 0);
