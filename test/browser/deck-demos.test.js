@@ -46,7 +46,6 @@ describe('the demos of the deck', { skip }, () => {
     await page.route('**/demos/*', () => {}); // neither does the demo
     await goTo(page, id);
     const part = (/** @type {string} */ name) => page.locator(`section.present ${name}`);
-    await part('svg.xray .empty').first().waitFor(); // the lanes are drawn
     await page.keyboard.press('r');
     await part('svg.xray .alive').first().waitFor();
     assert.match(await part('.badge').innerText(), /^recorded: /);
