@@ -101,7 +101,7 @@ describe('how the deck looks', { skip }, () => {
         const heading = slide.querySelector('h1').textContent;
         const { top } = section.querySelector('footer').getBoundingClientRect();
         const { right } = section.getBoundingClientRect();
-        return [...slide.querySelectorAll('h1, p, li, td, th, pre, blockquote, svg')]
+        return [...slide.querySelectorAll('h1, p, li, td, th, pre, blockquote, svg:not(.picture)')]
           .map((one) => ({ one, box: one.getBoundingClientRect() }))
           .filter(({ box }) => box.width > 0 && (box.bottom > top + 1 || box.right > right + 1))
           .map(({ one }) => `${heading}: ${one.tagName} "${one.textContent.trim().slice(0, 40)}"`);
