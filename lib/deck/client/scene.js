@@ -137,11 +137,11 @@ function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slo
   } else if (end) figure.dataset.was = '';
 }
 
-/** A verdict quotes the option that it found broken. */
+/** A verdict quotes the option that it found broken; an option's count of votes follows its words. */
 function showSentence(figure, status, say) {
   status.textContent = say;
   for (const option of figure.parentElement.querySelectorAll('.options li'))
-    option.classList.toggle('broken', say.includes(`“${option.textContent}”`));
+    option.classList.toggle('broken', say.includes(`“${option.firstChild.textContent}”`));
 }
 
 function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details }) {
