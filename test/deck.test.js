@@ -147,7 +147,7 @@ describe('slides', () => {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
     assert.match(
       readDeck(root)[0].slides[0].html,
-      /<p class="address">https:\/\/github\.com\/a\/b<\/p>/,
+      /<p class="address">https:\/\/github\.com\/a\/b<svg class="qr" role="img" aria-label="[^"]+" [^>]*>.*<\/svg><\/p>/s,
     );
   });
 
@@ -332,7 +332,7 @@ test('a demo that answers a vote gives a short answer, which its last sentence c
 });
 
 test("a number that a slide calls measured appears in its lesson's text", () => {
-  const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
+  const chapters = new Map(readDeck(rootFolder).map(({ key, pages }) => [key, pages]));
   for (const { key, text } of listLessons(rootFolder)) {
     const known = new Set(text.match(NUMBER));
     const measured = chapters.get(key)?.filter(({ heading }) => /measured/i.test(heading)) ?? [];
@@ -342,6 +342,16 @@ test("a number that a slide calls measured appears in its lesson's text", () => 
       const strangers = shown.filter((number) => number.length > 1 && !known.has(number));
       assert.deepEqual(strangers, [], `${id} has numbers that lessons/${key}/README.md has not.`);
     }
+  }
+});
+
+test('the wall shows what a lesson measured as one large number', () => {
+  for (const { key, slides } of readDeck(rootFolder).filter(({ key }) =>
+    /^(0[1-9]|1[01])/.test(key),
+  )) {
+    const measured = slides.filter(({ heading }) => heading.startsWith('Measured:'));
+    assert.equal(measured.length, 1, key); // lesson 12 loses nothing, in a scene that no interval describes
+    for (const { id, html } of measured) assert.match(html, /<p class="headline"><strong>/, id);
   }
 });
 

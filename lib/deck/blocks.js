@@ -1,6 +1,7 @@
 /** Renders the blocks of a slide: code, a demo, a spot, a list of the plan's lessons, a diagram. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { renderSVG } from 'uqr';
 import { hasCode } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, widthClassOf } from '../web/code.js';
@@ -61,11 +62,13 @@ function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) 
   );
 }
 
-/** The workshop's address; if it has none, the block's own sentence. */
+/** The workshop's public address, and a QR code of it for phones; if it has none, the block's own sentence. */
 function renderRepository(text, { root }) {
   const address = repositoryOf(root);
   if (!address) return `<p>${escapeHtml(text)}</p>\n`;
-  return `<p class="address">${escapeHtml(address)}</p>\n`;
+  const label = `role="img" aria-label="The same address as a QR code"`;
+  const code = renderSVG(address, { border: 4 }).replace('<svg ', `<svg class="qr" ${label} `);
+  return `<p class="address">${escapeHtml(address)}${code}</p>\n`;
 }
 
 /** A change to the solution, the promises that it may break (a line `- ...` each), and the demo that judges it. */

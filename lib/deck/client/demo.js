@@ -224,9 +224,8 @@ export function listenForRecording(demos) {
   });
 }
 
-/** Once its slide comes near, draws the recording's empty lanes, and warns of what keeps the demo from running here. */
+/** Once its slide comes near, learns the recording's lanes for the run, and warns of what keeps the demo from running here. */
 function prepareWhenSeen(figure, { name, parts, isUntouched }) {
-  const { drawing, xray } = parts;
   const observer = new IntersectionObserver(async ([{ isIntersecting }]) => {
     if (!isIntersecting) return;
     observer.disconnect();
@@ -234,9 +233,7 @@ function prepareWhenSeen(figure, { name, parts, isUntouched }) {
     const obstacle = isStatic ? undefined : await obstacleTo(name);
     if (!isUntouched()) return;
     if (obstacle) warn(parts, obstacle);
-    xray.expect(known);
-    drawing.hidden = !hasEvents(known);
-    if (!drawing.hidden) xray.draw();
+    parts.xray.expect(known);
   });
   observer.observe(figure);
 }
