@@ -9,7 +9,7 @@ import { sceneOf } from '../lib/check/scene.js';
 import { saveScene } from '../lib/cli/saved/scene-file.js';
 import { deathsOf } from '../lib/check/strike.js';
 import { pictureOfCheck, scenePicture } from '../lib/verdict/scene-picture.js';
-import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
+import { blowsStood, firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
 import { createStyle } from '../lib/verdict/style.js';
 import { plainText } from './plain-text.js';
 
@@ -132,4 +132,17 @@ test('a check that played a scene leaves its picture, and one without leaves not
   } finally {
     rmSync(root, { recursive: true });
   }
+});
+
+test('a program has stood the blows that were over when its first promise broke', () => {
+  const blows = /** @type {any} */ ([{ toMs: 100 }, { toMs: 200 }]);
+  const two = { ...scene, blows };
+  const brokenAt = (/** @type {number[]} */ ...moments) => [
+    { id: 'a', verdict: 'passed' },
+    { id: 'b', verdict: 'failed', shows: { moments: moments.map((t) => ({ t })) } },
+  ];
+  const stood = (/** @type {any} */ promises) => blowsStood(two, promises);
+  assert.deepEqual([stood([]), stood(brokenAt(1_050)), stood(brokenAt(1_150))], [2, 0, 1]);
+  assert.equal(stood(brokenAt(5_000)), 2, 'at the end, after the last blow');
+  assert.deepEqual([stood(brokenAt()), stood(brokenAt(900))], [null, null]);
 });

@@ -63,6 +63,18 @@ export function firstBroken(promises) {
   return { sentence, got, ms: shows?.moments[0]?.t };
 }
 
+/**
+ * How many blows a program has stood: all, or those that were over when its first promise broke.
+ * @param {Scene} scene @param {import('./outcome.js').PromiseRecord[]} promises
+ * @returns {number | null}  null if the moment isn't known, or is of an earlier scene
+ */
+export function blowsStood({ startMs, blows }, promises) {
+  const broken = firstBroken(promises);
+  if (!broken) return blows.length;
+  const { ms = -Infinity } = broken;
+  return ms < startMs ? null : blows.filter(({ toMs }) => startMs + toMs < ms).length;
+}
+
 /** A blow's number where it strikes, then a line until the capacity is back. */
 function blowCells(blows, /** @type {number} */ count, columnOf) {
   const cells = Array(count).fill(' ');
