@@ -329,6 +329,7 @@ test('a demo that answers a vote gives a short answer, which its last sentence c
     const told = JSON.parse(readFileSync(file, 'utf8')).findLast(({ say }) => say).say;
     const words = resultIn(told, result);
     assert.ok(words.length > 3 && words.length <= 20, `${name}: "${words}" of "${told}"`);
+    assert.equal(resultIn(told, ''), '', 'a vote that only chooses');
   }
 });
 

@@ -111,11 +111,12 @@ function markOf(x, y, count) {
 
 /**
  * Finds the result in the sentence that reports it: "94 of 120" in "Answered: 94 of 120. Failed: 26."
- * @param {string} sentence  @param {string} pattern  a star for the number: "* of 120"
+ * @param {string} sentence  @param {string} pattern  a star for the number: "* of 120"; '' for no result
  * @returns {string}  '' if the sentence lacks it
  */
 export function resultIn(sentence, pattern) {
   const [before, after] = pattern.split('*');
+  if (after === undefined) return ''; // the votes only chose what is shown
   const [words = ''] = new RegExp(`${before}\\d[\\d.,]*${after}`).exec(sentence) ?? [];
   return words.replace(/[.,]$/, '');
 }
