@@ -59,6 +59,20 @@ test('the strip has a column for each slice, the blow with its length, and the m
   assert.match(lines[7], /1 kill$/);
 });
 
+test('of many blows strip and picture say how often each struck, and the axis has few marks', () => {
+  const often = Array.from({ length: 12 }, (_, index) => ({
+    ...{ name: index % 3 ? 'kill' : 'deploy', how: 'a blow' },
+    ...{ fromMs: 20 * index, toMs: 20 * index + 5 },
+  }));
+  const lines = sceneLines({ ...scene, blows: often }, undefined, style, 80).map(plainText);
+  assert.equal(lines[1].slice(12), '┬┬┬┬┬');
+  assert.match(lines.at(-1) ?? '', /4 deploy · 8 kill$/);
+  const long = { ...scene, blows: often, sliceMs: 60_000 };
+  const svg = scenePicture(long, { title: 'five minutes', broken: undefined });
+  assert.doesNotMatch(svg, />12 kill</);
+  assert.deepEqual(svg.match(/>\d+ s</g)?.slice(0, 2), ['>0 s<', '>15 s<']);
+});
+
 test('the file is one SVG without scripts or links, and nothing in it is taken for markup', () => {
   const broken = { ms: 1_130, sentence: 'none is lost', got: 'lost & <gone>' };
   const svg = scenePicture(scene, { title: 'Lesson 12, seed 1', broken });

@@ -1,10 +1,11 @@
 /** A scene under load as one SVG file that needs nothing else: availability, latency and workers over time, the blows marked. */
-import { firstBroken } from './scene-strip.js';
+import { MOST_NUMBERED, firstBroken } from './scene-strip.js';
 import { allVisible } from './visible.js';
 
 const [WIDTH, HEIGHT] = [960, 470];
 const [LEFT, RIGHT] = [110, 20];
 const LONGEST = 120; // characters in a line
+const MOST_SECONDS = 20; // marks on the axis
 const PANELS = {
   answered: { top: 90, height: 70 },
   latency: { top: 190, height: 100 },
@@ -57,7 +58,9 @@ function blowMarks(blows, x) {
   const [top, bottom] = [PANELS.answered.top - 10, PANELS.workers.top + PANELS.workers.height];
   return blows.flatMap(({ name, how, fromMs, toMs }, index) => [
     `<rect class="blow" x="${at(x(fromMs))}" y="${top}" width="${at(Math.max(2, x(toMs) - x(fromMs)))}" height="${bottom - top}"><title>${escape(how)}</title></rect>`,
-    text(x(fromMs), index % 2 ? 70 : 54, `${index + 1} ${name}`),
+    ...(blows.length <= MOST_NUMBERED
+      ? [text(x(fromMs), index % 2 ? 70 : 54, `${index + 1} ${name}`)]
+      : []),
   ]);
 }
 
@@ -109,7 +112,9 @@ function workersPanel({ slices, most }, x, width) {
 
 function secondsAxis(totalMs, x) {
   const y = PANELS.workers.top + PANELS.workers.height;
-  const seconds = Array.from({ length: Math.floor(totalMs / 1_000) + 1 }, (_, second) => second);
+  const all = Math.floor(totalMs / 1_000);
+  const step = Math.ceil(all / MOST_SECONDS);
+  const seconds = Array.from({ length: Math.floor(all / step) + 1 }, (_, mark) => mark * step);
   return [
     `<line class="axis" x1="${LEFT}" y1="${y}" x2="${WIDTH - RIGHT}" y2="${y}"/>`,
     ...seconds.map((second) => text(x(second * 1_000), y + 18, `${second} s`, 'dim')),

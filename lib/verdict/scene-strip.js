@@ -11,6 +11,9 @@ import { wrap } from './terminal.js';
 const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MARGIN = 10;
 
+/** So many blows are numbered; a longer scene has more than one in most columns. */
+export const MOST_NUMBERED = 9;
+
 /**
  * @param {Scene} scene @param {number | undefined} brokenMs  the moment of the first broken promise, on the timeline's clock
  * @param {import('./style.js').Style} style @param {number} columns  of the terminal @returns {string[]}
@@ -45,10 +48,9 @@ export function sceneLines({ startMs, sliceMs, slices, blows }, brokenMs, style,
   ];
   if (brokenMs !== undefined)
     lines.push(style.red(`${' '.repeat(2 + MARGIN + columnOf(brokenMs - startMs))}▲ here`));
-  const legend = blows.map(({ name }, index) => `${index + 1} ${name}`).join(' · ');
   return [
     ...lines,
-    ...wrap(legend, columns - 2 - MARGIN).map((line) => style.dim(row('', [line]))),
+    ...wrap(legendOf(blows), columns - 2 - MARGIN).map((line) => style.dim(row('', [line]))),
   ];
 }
 
@@ -75,13 +77,24 @@ export function blowsStood({ startMs, blows }, promises) {
   return ms < startMs ? null : blows.filter(({ toMs }) => startMs + toMs < ms).length;
 }
 
+/** "1 kill · 2 deploy", or of many how often each struck: "31 kill · 31 deploy". */
+export function legendOf(/** @type {Scene['blows']} */ blows) {
+  const names = blows.map(({ name }) => name);
+  const countOf = (/** @type {string} */ name) => names.filter((one) => one === name).length;
+  const all =
+    names.length <= MOST_NUMBERED
+      ? names.map((name, index) => `${index + 1} ${name}`)
+      : [...new Set(names)].map((name) => `${countOf(name)} ${name}`);
+  return all.join(' · ');
+}
+
 /** A blow's number where it strikes, then a line until the capacity is back. */
 function blowCells(blows, /** @type {number} */ count, columnOf) {
   const cells = Array(count).fill(' ');
   for (const [index, { fromMs, toMs }] of blows.entries()) {
     const [from, to] = [fromMs, toMs].map(columnOf);
     cells.fill('─', from, to + 1);
-    cells[from] = String(index + 1);
+    cells[from] = blows.length <= MOST_NUMBERED ? String(index + 1) : '┬';
   }
   return cells;
 }
