@@ -780,7 +780,11 @@ describe("a learner's machine", () => {
     await heard(6);
     const shows = { moments: [{ t: 1_700 }] };
     line.promise({ promise: { id: 'other', verdict: 'failed', shows } });
-    const [kill, block, deploy] = [300, 600, 900].map((toMs) => ({ name: 'secret', toMs }));
+    const [kill, block, deploy] = [300, 600, 900].map((toMs) => ({
+      name: 'secret',
+      isBack: true,
+      toMs,
+    }));
     const scene = { startMs: 1_000, blows: [kill, block, deploy] };
     line.end({ verdict: 'failed', scene });
     await heard(7);
