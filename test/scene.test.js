@@ -69,7 +69,7 @@ test('of many blows strip and picture say how often each struck, and the axis ha
   assert.match(lines.at(-1) ?? '', /4 deploy · 8 kill$/);
   const long = { ...scene, blows: often, sliceMs: 60_000 };
   const svg = scenePicture(long, { title: 'five minutes', broken: undefined });
-  assert.match(svg, />Blows: 4 deploy · 8 kill</);
+  assert.match(svg, />Blows: 4 deploy\u00a0· 8 kill</);
   assert.doesNotMatch(svg, /class="number"/);
   assert.deepEqual(svg.match(/>\d+ s</g)?.slice(0, 2), ['>0 s<', '>25 s<']);
 });

@@ -50,7 +50,8 @@ export function scenePicture(scene, { title, broken }) {
     ...secondsAxis(slices.length * sliceMs, x),
   ];
   if (broken?.ms !== undefined) parts.push(momentMark(x(broken.ms - startMs)));
-  const legend = wrap(blows.length > 0 ? `Blows: ${legendOf(blows)}` : '', COLUMNS);
+  const names = legendOf(blows).replaceAll(' · ', '\u00a0· '); // no line begins with a dot
+  const legend = wrap(blows.length > 0 ? `Blows: ${names}` : '', COLUMNS);
   const words = [
     ...legend.map((line) => ({ line, name: '' })),
     ...brokenLines(broken).map((line) => ({ line, name: 'lost' })),
