@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { reservePort } from '../lib/observe/ports.js';
 import { createRunner } from '../lib/observe/runner.js';
+import { whileFrozen } from '../lib/check/faults.js';
 import { startRedis } from '../lib/tools/redis.js';
 import { findTool } from '../lib/tools/tools.js';
 import { Undecided } from '../lib/verdict/outcome.js';
@@ -69,9 +70,9 @@ test(
     const folder = await ask(store.port, 'where');
     assert.match(folder, /forkshop-/);
     assert.notEqual(folder, realpathSync('.'));
-    store.freeze();
-    assert.equal(await ask(store.port, 'PING', 300), 'silence');
-    store.resume();
+    await whileFrozen(store.program, [Number(store.program.pid)], async () =>
+      assert.equal(await ask(store.port, 'PING', 300), 'silence'),
+    );
     assert.equal(await ask(store.port, 'PING'), '+PONG');
     assert.deepEqual(await runner.close(), []);
     assert.equal(await ask(store.port, 'PING'), 'refused');
@@ -83,7 +84,7 @@ test('restarts on the same port', notOnWindows, async (t) => {
   const runner = open(t);
   const port = await reservePort();
   const first = await startRedis(runner.start, { port });
-  assert.deepEqual(await first.stop(), []);
+  assert.deepEqual(await first.program.stop(), []);
   assert.equal(await ask(port, 'PING'), 'refused');
   const second = await startRedis(runner.start, { port });
   assert.equal(second.port, port);
@@ -111,6 +112,6 @@ test(
     const store = await startRedis(runner.start);
     assert.equal(await ask(store.port, 'INCR count'), ':1');
     assert.equal(await ask(store.port, 'CONFIG GET save'), '*2\r\n$4\r\nsave\r\n$0');
-    assert.deepEqual(await store.stop(), []);
+    assert.deepEqual(await store.program.stop(), []);
   },
 );

@@ -237,7 +237,7 @@ const RELOAD_FAULTS = [
   [
     () => true,
     ({ old, serving }) =>
-      `All ${old.length} old workers have exited, but ${SECONDS} s later ${serving === 0 ? 'none' : `only ${serving}`} listened.`,
+      `All ${old.length} old workers have exited, but ${SECONDS} s later ${serving.length === 0 ? 'none' : `only ${serving.length}`} listened.`,
     'For each old worker that leaves, a new one must come.',
     'look at what the reload does for each old worker: does a new one come?',
   ],

@@ -4,13 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   MIXED,
+  STILL,
   askOnce,
+  deploy,
   episode,
   eventsOf,
   exitsOf,
   forksOf,
   get,
   hasExited,
+  keepIdle,
   kill,
   lostOf,
   nowMs,
@@ -19,6 +22,7 @@ import {
   startRequests,
   startTraffic,
   stopUnderLoad,
+  strike,
   turnedMs,
 } from '../../lib/check/checking.js';
 
@@ -34,12 +38,6 @@ const WARM_MS = 100;
 const AFTER_MS = 100;
 const HEARD_TURNS = 3; // of an event loop, in which it handles a signal
 export const LOAD_PER_SECOND = MIXED.reduce((sum, { perSecond }) => sum + perSecond, 0);
-
-/** Three seconds without a fork or an exit; a drain, or a pause between two workers, may take two. */
-const STILL = {
-  turns: 150,
-  kinds: ['fork', 'worker-listening', 'disconnect', 'worker-exit', 'exit'],
-};
 
 /** An app.js that prints which process loads it, and keeps idle connections longer than a check waits. */
 const appOf = ({ version, bootMs = 0, isBad = false }) => `
@@ -62,26 +60,27 @@ export async function start(
   { workers = WORKERS, limitMs = LONG_LIMIT_MS } = {},
 ) {
   const { entry, write } = copy();
-  const deploy = (app) => write('app.js', appOf(app));
-  deploy({ version: '1' });
+  const put = (app) => write('app.js', appOf(app));
+  put({ version: '1' });
   const env = { NODE_CLUSTER_WORKERS: String(workers), DRAIN_LIMIT_MS: String(limitMs) };
   const program = await launch({ entry, env });
   await ready(program, workers);
   await program.until((events) => servingIn(events).length >= workers); // the primary knows that they listen
-  return { program, deploy };
+  return { program, put };
 }
+
+const askToLeave = (program, pid) =>
+  episode(
+    ...[program, `SIGTERM to process ${pid}, a worker`, () => kill(program, [pid], 'SIGTERM')],
+    (since) => hasExited(since, pid),
+    STILL,
+  );
 
 /** One worker gets SIGTERM while slow requests are in flight. */
 export async function stopOne({ program }) {
   const asked = await startRequests(program, '/slow', IN_FLIGHT);
   const [pid] = servingIn(program.events);
-  const end = await episode(
-    program,
-    `SIGTERM to process ${pid}, a worker`,
-    () => kill(program, [pid], 'SIGTERM'),
-    (since) => hasExited(since, pid),
-    STILL,
-  );
+  const end = await askToLeave(program, pid);
   const answers = await asked.answers;
   const lost = answers.filter(({ status, error }) => error || status !== 200);
   return { ...end, program, pid, lost, of: IN_FLIGHT, output: program.output() };
@@ -95,7 +94,7 @@ export const stopAll = async ({ program }) => ({
 
 /** The whole program gets SIGTERM while clients keep their connections: idle ones, and busy ones with quick or slow requests. */
 export async function stopWithClients({ program }) {
-  const idle = await Promise.all(Array.from({ length: WORKERS }, () => idleClient(program)));
+  const idle = await Promise.all(Array.from({ length: WORKERS }, () => keepIdle(program)));
   const quick = Array.from({ length: WORKERS }, () => keepAsking(program, '/', ASK_EVERY_MS));
   const slow = Array.from({ length: 2 * WORKERS }, () => keepAsking(program, '/slow', 0));
   const asking = [...quick, ...slow];
@@ -119,13 +118,6 @@ export async function stopWithClients({ program }) {
   for (const agent of idle) agent.destroy();
   await Promise.all(asking.map(({ leave }) => leave()));
   return { ...end, ...seen, program, signalMs, isIdleHeld, of: slow.length, output };
-}
-
-/** A client that has its answer and keeps its connection idle. */
-async function idleClient({ url }) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  await get(url, { agent });
-  return agent;
 }
 
 /** A client that repeats its request on one connection, until "Connection: close" or until the connection is gone. */
@@ -181,37 +173,27 @@ function unsaidIn({ events, pid: primary }, clients, signalMs) {
   });
 }
 
-/** SIGHUP, until all old workers have exited and as many new ones serve. */
-export async function reload(program) {
-  const old = servingIn(program.events);
-  const roll = await episode(
-    program,
-    'SIGHUP',
-    () => kill(program, [program.pid], 'SIGHUP'),
-    (since) =>
-      old.every((pid) => hasExited(since, pid)) && servingIn(program.events).length >= old.length,
-    STILL,
-  );
-  const seconds = (nowMs() - roll.fromMs) / 1_000;
-  const left = old.filter((pid) => !hasExited(roll.events, pid));
-  const serving = servingIn(program.events).length;
-  return { ...roll, program, old, left, serving, seconds };
+/** A reload is done when all old workers have exited and as many new ones serve; one too many has a promise of its own. */
+async function reload(program, write = () => {}) {
+  const roll = await strike(program, deploy(program, servingIn(program.events).length, write));
+  const { old, left, serving, fromMs, exits } = roll;
+  const isDone = left.length === 0 && serving.length >= old.length;
+  return { ...roll, isDone, seconds: ((exits.at(-1)?.t ?? fromMs) - fromMs) / 1_000 };
 }
 
 /** Deploys a new version under load, and reloads. */
-export async function reloadUnderLoad({ program, deploy }) {
-  const deployed = () => deploy({ version: '2', bootMs: BOOT_MS });
-  const roll = await rollUnderLoad(program, { deployed, end: (traffic) => traffic.stop() });
+export async function reloadUnderLoad({ program, put }) {
+  const write = () => put({ version: '2', bootMs: BOOT_MS });
+  const roll = await rollUnderLoad(program, { write, end: (traffic) => traffic.stop() });
   const versions = await versionsOf(program);
-  return { ...roll, versions, deploy, output: program.output() };
+  return { ...roll, versions, put, output: program.output() };
 }
 
-/** Reloads during traffic; calls `deployed` just before, and `end` to end the traffic. */
-async function rollUnderLoad(program, { deployed = () => {}, end }) {
+/** Reloads during traffic, which `end` ends. @param {any} program @param {{ write?: () => void, end: (traffic: any) => any }} how */
+async function rollUnderLoad(program, { write, end }) {
   const traffic = startTraffic(program.url, MIXED);
   await sleep(WARM_MS);
-  deployed();
-  const roll = await reload(program);
+  const roll = await reload(program, write);
   await sleep(AFTER_MS);
   const sent = await end(traffic);
   const lost = lostOf(sent, requestsOf(program.events));
@@ -226,9 +208,9 @@ async function versionsOf(program) {
 }
 
 /** Deploys a version that throws, then a good one. */
-export async function reloadBadVersion({ program, deploy }) {
+export async function reloadBadVersion({ program, put }) {
   const old = servingIn(program.events);
-  deploy({ version: '3', isBad: true });
+  put({ version: '3', isBad: true });
   const failedIn = (since) => exitsOf(since).filter(({ workerPid }) => !old.includes(workerPid));
   const hasGoneOn = (since) => {
     const [failed] = failedIn(since);
@@ -246,8 +228,7 @@ export async function reloadBadVersion({ program, deploy }) {
   const bad = { ...roll, program, old, left, crashes, output: program.output() };
   if (roll.fate || roll.isDone) return bad;
   const versions = await versionsOf(program);
-  deploy({ version: '4' });
-  const again = await reload(program);
+  const again = await reload(program, () => put({ version: '4' }));
   const later = again.isDone ? await versionsOf(program) : [];
   return { ...bad, versions, again, later, output: program.output() };
 }
@@ -256,13 +237,7 @@ export async function reloadBadVersion({ program, deploy }) {
 export async function stopDuringEndlessResponse({ program }) {
   const asked = await startRequests(program, '/endless', 1, { timeoutMs: PATIENCE_MS });
   const [pid] = servingIn(program.events);
-  const end = await episode(
-    program,
-    'SIGTERM',
-    () => kill(program, [pid], 'SIGTERM'),
-    (since) => hasExited(since, pid),
-    STILL,
-  );
+  const end = await askToLeave(program, pid);
   const output = program.output();
   await program.stop();
   const [{ doneMs }] = await asked.answers;
@@ -288,8 +263,8 @@ export async function reloadWays({ launch, ready }) {
   );
   return Promise.all(
     programs.map(async (program, index) => ({
-      name: ways[index][0],
       ...(await rollUnderLoad(program, { end: (traffic) => endOf(traffic, program) })),
+      name: ways[index][0],
     })),
   );
 }

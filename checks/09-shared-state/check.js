@@ -21,7 +21,6 @@ import {
   loseWorker,
   loseWorkerOfStore,
   measureCost,
-  primaryOf,
   repeatIds,
   startStore,
   startWithoutStore,
@@ -69,15 +68,11 @@ export default check('09-shared-state', tasks, (lesson) => {
 function holdPrimary({ observe, hold, holdInSteps }, start) {
   const main = observe([], () => start('primary', WORKERS));
   const together = observe([main], (program) => countTogether(program));
-  const atOnce = observe([main, together], (program) =>
-    askWhileOwnerStopped(program, primaryOf(program)),
-  );
+  const atOnce = observe([main, together], (program) => askWhileOwnerStopped(program, program));
   const again = observe([main, together], repeatIds);
-  const loss = observe(
-    [main, atOnce, again],
-    (program) => loseWorker(program, primaryOf(program)),
-    { isSlow },
-  );
+  const loss = observe([main, atOnce, again], (program) => loseWorker(program, program), {
+    isSlow,
+  });
   holdInSteps('counts-exactly', [
     [[together], (seen) => demandTogether(seen, 'the primary')],
     [[together, atOnce], demandOwnCounts],
@@ -113,7 +108,7 @@ function holdRedis({ launch, observeInParallel, holdInSteps }, start) {
   const stored = observeInParallel([], () => startStore(launch, start), { isSlow });
   const together = observeInParallel([stored], ({ program }) => countTogether(program));
   const atOnce = observeInParallel([stored, together], ({ program, store }) =>
-    askWhileOwnerStopped(program, store),
+    askWhileOwnerStopped(program, store.program),
   );
   const again = observeInParallel([stored, together], ({ program }, seen) =>
     repeatIds(program, seen),

@@ -213,7 +213,7 @@ export default [
       const program = await start(lab, solution, 'redis', { workers: 2, env });
       await count(program, 'pears', 50);
       const { count: before } = await read(program, 'pears');
-      await store.stop();
+      await store.program.stop();
       const sentMs = nowMs();
       const meanwhile = await post(program, 'pears', 'meanwhile');
       const tookMs = Math.round(nowMs() - sentMs);

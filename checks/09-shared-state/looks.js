@@ -17,6 +17,7 @@ import {
   requestsOf,
   servingIn,
   startRedis,
+  whileFrozen,
 } from '../../lib/check/checking.js';
 
 export const WORKERS = 2;
@@ -115,22 +116,12 @@ export async function repeatIds(program, { adds }) {
   return repeated;
 }
 
-/** The primary as the owner of the counts; Redis has the same two methods. */
-export const primaryOf = (program) => ({
-  freeze: () => kill(program, [program.pid], 'SIGSTOP'),
-  resume: () => kill(program, [program.pid], 'SIGCONT'),
-});
-
-/** @template T @param {{ freeze: () => any, resume: () => any }} owner @param {() => Promise<T>} work @returns {Promise<T>} */
-async function whileOwnerFrozen(owner, work) {
-  owner.freeze();
-  try {
+/** @template T @param {import('../../lib/observe/program.js').Program} owner @param {() => Promise<T>} work @returns {Promise<T>} */
+const whileOwnerFrozen = (owner, work) =>
+  whileFrozen(owner, [Number(owner.pid)], async () => {
     await sleep(STOPS_MS);
-    return await work();
-  } finally {
-    owner.resume();
-  }
-}
+    return work();
+  });
 
 /** Opens the connections one after the other, so that all workers get some. */
 async function connectAll(program, questions) {
@@ -159,7 +150,7 @@ async function send(program, questions) {
   return { asked, requests: sent() };
 }
 
-/** While the owner is frozen, clients ask about names with different counts, and several send one increment with the same id. */
+/** While the owner, the primary or Redis, is frozen, clients ask about names with different counts, and several send the same increment. */
 export async function askWhileOwnerStopped(program, owner) {
   const names = Array.from({ length: NAMES }, (_, index) => `name-${index}`);
   const earlier = names.flatMap((name, times) =>
@@ -238,7 +229,7 @@ export async function loseWorker(program, owner) {
 
 /** The same with Redis, to which the killed worker's successor connects at its start. */
 export async function loseWorkerOfStore({ program, store }) {
-  const seen = await loseWorker(program, store);
+  const seen = await loseWorker(program, store.program);
   await program.until((events) => servingIn(events).length >= WORKERS, NEWCOMER_MS);
   await readByAll(program, 'figs'); // so that each worker is connected to Redis
   return { ...seen, told: await readByAll(program, 'figs') };
@@ -322,7 +313,7 @@ export async function startWithoutStore(launch) {
 
 /** Redis exits, clients ask, and an empty Redis replaces it. */
 export async function loseStore(launch, { store, program }) {
-  await store.stop();
+  await store.program.stop();
   const silent = await askWhileAway(program);
   const exits = exitsOf(program.events).length;
   await startRedis(launch, { port: store.port });

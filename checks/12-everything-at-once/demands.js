@@ -3,15 +3,16 @@ import {
   demand,
   demandInTime,
   describeCrash,
-  eventsOf,
   exitMoment,
   firstOf,
   forkMoment,
   forksOf,
   howItEnded,
   momentOf,
+  parseJsonBody,
   primaryExitMoment,
   requestOf,
+  sumOf,
 } from '../../lib/check/checking.js';
 import { WORKERS, attemptsIn, failuresIn, silentInvoicesIn } from './looks.js';
 
@@ -71,35 +72,45 @@ const LACKS = [
   ],
 ];
 
-export function demandCapacity({ blows, isStarved, output }) {
+const ALONE = [
+  'It is the only process: whatever ends it ends the shop.',
+  'look for a process that stays when another one exits: is there a primary?',
+];
+const WITH_WORKERS = [
+  'A signal without a handler ends a process, and so does a primary that gives up.',
+  'look at what the primary does with this signal, and with the exits of its workers',
+];
+
+const crashOfPrimary = ({ pid, events }) =>
+  describeCrash(events.filter((event) => event.pid === pid));
+
+export function demandCapacity({ blows, output }) {
   const blow = blows.at(-1);
   const { program, fate, isDone } = blow;
   const when = asBlow(blows, blow);
   const expected = `After each blow ${WORKERS} workers serve again. This was ${when}.`;
   const shows = shown(blow);
+  const [whyGone, tryThere] = forksOf(program.events).length === 0 ? ALONE : WITH_WORKERS;
   demand(!fate, {
     expected,
     got: `The whole server exited (${howItEnded(fate ?? {})}).`,
-    why: whyGone(program),
-    try:
-      forksOf(program.events).length === 0
-        ? 'look for a process that stays when another one exits: is there a primary?'
-        : 'look at what the primary does with this signal, and with the exits of its workers',
+    why: crashOfPrimary(program) ?? whyGone,
+    try: tryThere,
     ...{ shows, output },
   });
   const facts = { ...blow, isDeploy: isDeploy(blow) };
   const [, got, why, repair] = firstOf(LACKS, facts);
   const isTooMany = blow.isAtRest && blow.alive > WORKERS && blow.left.length === 0;
   const judge = isTooMany ? demand : demandInTime;
-  for (const one of blows) demandLeftAlone(blows, one, { isStarved, output });
+  for (const one of blows) demandLeftAlone(blows, one, output);
   judge(isDone, { expected, got: got(facts), why, try: repair, shows, output });
   for (const one of blows) demandVersion(blows, one, output);
 }
 
 /** A replaced worker that exits with a code has reached its limit, or given up. */
-function demandLeftAlone(blows, blow, { isStarved, output }) {
+function demandLeftAlone(blows, blow, output) {
   const cut = blow.exits.find(({ workerPid, code }) => code > 0 && blow.old.includes(workerPid));
-  (isStarved ? demandInTime : demand)(!cut, {
+  (blow.isStarved ? demandInTime : demand)(!cut, {
     expected: `A worker that is replaced has finished and exits with code 0. This was ${asBlow(blows, blow)}.`,
     got: `Process ${cut?.workerPid} exited (${howItEnded(cut ?? {})}).`,
     why: 'It has reached its limit: something keeps it alive, such as an idle connection, a child, or a timer. Or it crashed.',
@@ -109,23 +120,15 @@ function demandLeftAlone(blows, blow, { isStarved, output }) {
   });
 }
 
-function whyGone({ pid, events }) {
-  const own = describeCrash(events.filter((event) => event.pid === pid));
-  if (own) return own;
-  return forksOf(events).length === 0
-    ? 'It is the only process: whatever ends it ends the shop.'
-    : 'A signal without a handler ends a process, and so does a primary that gives up.';
-}
-
 function demandVersion(blows, blow, output) {
-  const { version, told, program, forks } = blow;
+  const { version, told } = blow;
   const other = told.find((one) => one !== undefined && one !== version);
   demand(other === undefined, {
     expected: `After ${asBlow(blows, blow)}: /health says version ${version}.`,
     got: `It says version ${other}.`,
     why: 'A process loads its code once; a new process loads what is there at that moment.',
     try: 'look at which process loads page.js, and when',
-    shows: { program, moments: forks.slice(0, MARKED).map((one) => forkMoment(one, 'forked')) },
+    shows: shown(blow),
     output,
   });
 }
@@ -157,7 +160,7 @@ export function demandOrders({ program, placed, requests, stats, output }) {
 
 /** What every worker says is what was acknowledged, give or take orders whose clients gave up. */
 function demandCount({ acknowledged, placed, stats, output }) {
-  const piecesOf = (all) => all.reduce((sum, { order }) => sum + order.pieces, 0);
+  const piecesOf = (all) => sumOf(all.map(({ order }) => order.pieces));
   const [least, most] = [acknowledged, placed].map((all) => ({
     orders: all.length,
     pieces: piecesOf(all),
@@ -188,12 +191,8 @@ function demandCount({ acknowledged, placed, stats, output }) {
 }
 
 function isSame(/** @type {string} */ body, order) {
-  try {
-    const read = JSON.parse(body);
-    return Object.entries(order).every(([key, value]) => read[key] === value);
-  } catch {
-    return false;
-  }
+  const read = parseJsonBody(body);
+  return Object.entries(order).every(([key, value]) => read[key] === value);
 }
 
 /** How requests failed: the first condition that is met. */
@@ -204,7 +203,7 @@ const FAILURES = [
     'look at the order in a reload: which comes first, the new worker or the end of the old one?',
   ],
   [
-    ({ statuses }) => statuses.length > 0,
+    ({ isAnswered }) => isAnswered,
     'They were answered, but with an error: something that the answer needed had gone first.',
     'look at what a worker lets go of while requests are in flight: children, the channel to the primary',
   ],
@@ -214,27 +213,20 @@ const FAILURES = [
     'look at what kills workers, and how it tells a worker that hangs from a worker that is blocked',
   ],
   [
-    ({ begun }) => begun,
-    'A worker had begun them and exited before it answered; or it closed their connections.',
-    'look at what ends a worker: does it answer what is in flight, whatever it waits for?',
-  ],
-  [
     () => true,
-    'Their connections were closed, or no process took them.',
-    'look at which connections are closed, by which call, and when',
+    'A worker exited before it answered what it had begun, or closed their connections.',
+    'look at what ends a worker, and at which connections are closed, by which call, and when',
   ],
 ];
 
 export function demandNoFailures(scene) {
-  const { program, stop, blows, isStarved, output } = scene;
+  const { program, stop, blows, output } = scene;
   const failures = failuresIn(scene);
-  const judge = isStarved ? demandInTime : demand;
-  const slain = failures.filter((one) => isSlain(one, blows));
-  demand(slain.length === 0, storyOfFailures(scene, slain));
-  const certain = failures.filter(({ attempt }) => !isLate(attempt));
-  judge(certain.length === 0, storyOfFailures(scene, certain));
+  const mayBeLate = (attempt) => isLate(attempt) || blowAt(blows, attempt.doneMs)?.isStarved;
+  const certain = failures.filter((one) => isSlain(one, blows) || !mayBeLate(one.attempt));
+  demand(certain.length === 0, storyOfFailures(scene, certain));
   demandInTime(failures.length === 0, storyOfFailures(scene, failures));
-  (stop.lost.every(isLate) ? demandInTime : judge)(stop.lost.length === 0, {
+  (stop.lost.every(mayBeLate) ? demandInTime : demand)(stop.lost.length === 0, {
     expected: 'SIGTERM at the end: requests in flight are answered.',
     got: `${stop.lost.length} of ${stop.answers.length} invoices in flight failed (${reasonOf(stop.lost[0])}).`,
     why: 'A worker may not exit, and its child may not either, before the answer is sent.',
@@ -249,10 +241,9 @@ function storyOfFailures(scene, failures) {
   const [first] = failures;
   if (!first) return {};
   const [, why, repair] = firstOf(FAILURES, {
-    statuses: failures.filter(({ attempt }) => !attempt.error),
+    isAnswered: failures.some(({ attempt }) => !attempt.error),
     refused: failures.some(({ attempt }) => attempt.error === 'ECONNREFUSED'),
     slain: isSlain(first, blows),
-    begun: failures.some(({ isBegun }) => isBegun),
   });
   const reasons = new Set(failures.map(({ attempt }) => reasonOf(attempt)));
   const begun = failures.map(({ attempt }) =>
@@ -327,7 +318,9 @@ export function demandEnd({ program, stop, output }) {
   demand(fate.code === 0, {
     ...story,
     got: `The primary exited (${howItEnded(fate)}).`,
-    why: "A stop on request isn't a failure, and whatever started the server reads its exit code.",
+    why:
+      crashOfPrimary(program) ??
+      "A stop on request isn't a failure, and whatever started the server reads its exit code.",
     try: 'let the primary exit by itself when its last worker has exited',
   });
   demandInTime(left.length === 0, {
@@ -335,11 +328,5 @@ export function demandEnd({ program, stop, output }) {
     got: `The server exited, and ${plural(left.length, 'process')} of it stayed: ${left.join(', ')}.`,
     why: 'A child whose parent is gone keeps running if something in it is still to come.',
     try: 'look at what a child does when its channel closes',
-  });
-  const crashes = eventsOf(program.events, 'crash').filter(({ pid }) => pid === program.pid);
-  demand(crashes.length === 0, {
-    ...story,
-    got: 'The primary threw.',
-    why: describeCrash(crashes),
   });
 }

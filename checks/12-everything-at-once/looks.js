@@ -1,5 +1,4 @@
 /** Lesson 12: one long scene. Clients ask, and meanwhile faults strike, in an order drawn from a seed. */
-import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   STILL,
@@ -13,9 +12,11 @@ import {
   forksOf,
   freezeOne,
   get,
+  getAtOnce,
   groupBy,
   hasListened,
   isReset,
+  keepIdle,
   killInDeploy,
   killOne,
   nowMs,
@@ -38,9 +39,10 @@ const PATIENCE_MS = 2_500; // of one client; a connection on its way to a killed
 const BLOCKED_MS = 600;
 const WARM_MS = 300;
 const PAUSE_MS = 100; // at least, between two blows
-const ASKED_AGAIN = 4; // times, for what every worker must know
+const LONGER_MS = 300_000; // with --longer the blows are drawn again and again, for so long
+const ASKED_AGAIN = 4; // times at once, so that every worker is asked
 const LAST_INVOICES = 4; // in flight at SIGTERM
-const STARVED = 0.5; // of the scene: then a limit of the program's own may have cut an answer
+const STARVED = 0.5; // of a blow: then a limit of the program's own may have cut an answer
 const BEAT_MS = 20; // an event loop reports itself every 20 ms
 const NOTICED_MS = 500; // a client may notice a death before the primary does
 
@@ -88,43 +90,37 @@ export async function playScene(lesson, { goesOn = false } = {}) {
   const silent = [];
   await sleep(WARM_MS);
   const draw = createDraw(lesson.seed());
-  const blows = await strikeInTurn(program, { put, silent, draw, goesOn });
-  const isStarved = program.cpuTime.starvedSince(fromMs) > STARVED * (nowMs() - fromMs);
+  const untilMs = fromMs + (lesson.isLonger ? LONGER_MS : 0);
+  const blows = await strikeInTurn(program, { put, silent, draw, untilMs, goesOn });
   const isWhole = blows.every(({ isDone, fate }) => (isDone || goesOn) && !fate);
   const output = program.output();
   if (!isWhole) await program.stop(); // otherwise its clients wait until they time out
   const [sent, placed] = await Promise.all([traffic.stop(), orders.stop()]);
   const end = isWhole ? await endOf(program, silent) : {};
   for (const agent of silent) agent.destroy();
-  const requests = requestsOf(program.events);
-  const deaths = deathsOf(blows);
-  const scene = {
-    program,
-    fromMs,
-    blows,
-    deaths,
-    sent,
-    placed,
-    requests,
-    isStarved,
-    output,
-    ...end,
-  };
+  const found = { requests: requestsOf(program.events), deaths: deathsOf(blows) };
+  const scene = { program, fromMs, blows, sent, placed, output, ...found, ...end };
   lesson.pictured(pictureOf(scene));
   return scene;
 }
 
 /** Before each blow a client has its answer, and keeps its connection. */
-async function strikeInTurn(program, { put, silent, draw, goesOn }) {
-  const versions = { now: 1, put };
+async function strikeInTurn(program, { put, silent, draw, untilMs, goesOn }) {
+  let number = 1;
+  const write = {
+    next: () => put((number += 1)),
+    bad: () => put('bad', true),
+    good: () => put(number),
+  };
   const blows = [];
-  const isCluster = forksOf(program.events).length > 0;
-  for (const create of isCluster ? orderOf(draw) : [killAny]) {
-    silent.push(await keepSilent(program));
-    const blow = await strike(program, create({ program, draw, versions }));
-    const version = String(versions.now);
+  for (const create of blowsOf(program, { draw, write, untilMs })) {
+    silent.push(await keepIdle(program, '/health', PATIENCE_MS));
+    const blow = await strike(program, create());
+    const starvedMs = program.cpuTime.starvedSince(blow.fromMs);
+    const isStarved = starvedMs > STARVED * (blow.toMs - blow.fromMs);
+    const version = String(number);
     const told = blow.isDone ? await versionsOf(program, version) : [];
-    blows.push({ ...blow, version, told });
+    blows.push({ ...blow, version, told, isStarved });
     if (!(blow.isDone || goesOn) || blow.fate) break;
     await sleep(PAUSE_MS + draw.below(PAUSE_MS));
   }
@@ -142,54 +138,36 @@ function pictureOf(/** @type {any} */ scene) {
   });
 }
 
-/** Of a program without workers this ends all, which decides at once. */
-const killAny = ({ program, draw }) => killOne(program, draw, WORKERS);
-
-/** The blows in their order: a version that doesn't boot is followed by a good one. */
-function orderOf(/** @type {import('../../lib/check/draw.js').Draw} */ draw) {
-  const next = (versions) => () => versions.put(String((versions.now += 1)));
-  const inDeploy =
-    (which) =>
-    ({ program, draw, versions }) =>
-      killInDeploy(program, draw, WORKERS, next(versions), which);
+/** The blows as drawn, again and again until a time; a version that doesn't boot is followed by a good one. */
+function* blowsOf(program, { draw, write, untilMs }) {
+  const killAny = () => killOne(program, draw, WORKERS);
+  if (forksOf(program.events).length === 0) return yield killAny; // it ends all, which decides at once
   const blows = [
     [killAny],
-    [({ program, draw }) => freezeOne(program, draw, WORKERS, BLOCKED_MS)],
-    [inDeploy('old')],
-    [inDeploy('new')],
-    [
-      ({ program, versions }) =>
-        deployBad(program, WORKERS, {
-          bad: () => versions.put('bad', true),
-          good: () => versions.put(String(versions.now)),
-        }),
-      ({ program, versions }) => deploy(program, WORKERS, next(versions)),
-    ],
+    [() => freezeOne(program, draw, WORKERS, BLOCKED_MS)],
+    [() => killInDeploy(program, draw, WORKERS, write.next, 'old')],
+    [() => killInDeploy(program, draw, WORKERS, write.next, 'new')],
+    [() => deployBad(program, WORKERS, write), () => deploy(program, WORKERS, write.next)],
   ];
-  return [...draw.shuffle(blows).flat(), ({ program }) => calm(program, WORKERS)];
-}
-
-/** A client that has its answer, and keeps its connection without another word. */
-async function keepSilent({ url }) {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  await get(`${url}/health`, { agent, timeoutMs: PATIENCE_MS });
-  return agent;
+  do yield* draw.shuffle(blows).flat();
+  while (nowMs() < untilMs);
+  yield () => calm(program, WORKERS);
 }
 
 /** What /health says; a reload that still has a step to do, after a pause, gets its time. */
 async function versionsOf(program, /** @type {string} */ wanted) {
-  const ask = () => get(`${program.url}/health`, { timeoutMs: PATIENCE_MS });
-  const askAll = async () => {
-    const answers = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
-    return answers.map((answer) => jsonOf(answer)?.version);
-  };
+  const askAll = async () => (await askEach(program, '/health')).map((told) => told?.version);
   const told = await askAll();
   if (told.every((version) => version === wanted)) return told;
   await untilAtRest(program, () => program.fate, STILL);
   return askAll();
 }
 
-const jsonOf = ({ body, error }) => (error ? undefined : parseJsonBody(body));
+/** So many questions at once come to every worker. */
+async function askEach({ url }, /** @type {string} */ path) {
+  const answers = await getAtOnce(ASKED_AGAIN, url + path, { timeoutMs: PATIENCE_MS });
+  return answers.map(({ body, error }) => (error ? undefined : parseJsonBody(body)));
+}
 
 /**
  * Clients that order on schedule. Each repeats its order until it is acknowledged, then reads it.
@@ -219,41 +197,33 @@ function startOrders({ url }) {
 async function placeOrder(/** @type {string} */ url, /** @type {number} */ turn, isOn) {
   const order = { id: `a-${turn + 1}`, item: turn % 2 ? 'figs' : 'dates', pieces: 1 + (turn % 3) };
   const tries = [];
-  const post = async () => tries.push(await send(`${url}/orders`, order));
+  const headers = { 'Content-Type': 'application/json' };
+  const what = { method: 'POST', headers, body: JSON.stringify(order) };
+  const post = async () => tries.push(await ask(`${url}/orders`, what));
   const isAcknowledged = () => tries.some(isGood);
   while (!isAcknowledged() && tries.length < TRIES) {
     if (tries.length > 0) await sleep(TRY_AGAIN_MS);
     await post();
   }
   if (isAcknowledged() && turn % REPEATED === 0) await post();
-  const reads = [];
-  if (isAcknowledged() && isOn()) reads.push(await readOrder(url, order.id));
+  const isRead = isAcknowledged() && isOn();
+  const reads = isRead ? [await ask(`${url}/orders/${order.id}`)] : [];
   return { order, tries, reads, isAcknowledged: isAcknowledged() };
 }
 
 export const isGood = ({ status, error }) => !error && status >= 200 && status < 300;
 
-const send = (/** @type {string} */ url, order) =>
-  get(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(order),
-    timeoutMs: PATIENCE_MS,
-  });
-
-const readOrder = (/** @type {string} */ url, /** @type {string} */ id) =>
-  get(`${url}/orders/${id}`, { timeoutMs: PATIENCE_MS });
+const ask = (/** @type {string} */ url, what = {}) => get(url, { ...what, timeoutMs: PATIENCE_MS });
 
 /** What every worker says about the orders, then SIGTERM while invoices are in flight and silent connections are open. */
 async function endOf(program, silent) {
-  const ask = () => get(`${program.url}/stats`, { timeoutMs: PATIENCE_MS });
-  const stats = await Promise.all(Array.from({ length: ASKED_AGAIN }, ask));
-  silent.push(await keepSilent(program));
+  const stats = await askEach(program, '/stats');
+  silent.push(await keepIdle(program, '/health', PATIENCE_MS));
   const stop = await stopUnderLoad(program, 'SIGTERM', {
     ...{ path: '/invoice', times: LAST_INVOICES },
     ...STILL,
   });
-  return { stats: stats.map(jsonOf), stop };
+  return { stats, stop };
 }
 
 /** Every request of the scene, a repeated one twice. @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer }[]} */
@@ -272,8 +242,7 @@ export function attemptsIn({ sent, placed }) {
 /**
  * The requests that failed and were not in the hands of a killed worker. An order that isn't there has its own promise, and a kept
  * connection may be closed before a request on it begins.
- * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, isBegun: boolean, death?: Death, failedMs: number }[]}  the
- *   earliest first
+ * @returns {{ path: string, attempt: import('../../lib/observe/client.js').Answer, death?: Death, failedMs: number }[]}  the earliest first
  */
 export function failuresIn(scene) {
   const { program, requests, deaths, stop } = scene;
@@ -288,9 +257,7 @@ export function failuresIn(scene) {
     .filter(({ t }) => t < (stop?.fromMs ?? Infinity)) // later ones are of the stop
     .filter(({ code, workerPid }) => code !== 0 && hasListened(program.events, workerPid)); // others hold nothing
   return attemptsIn(scene)
-    .filter(({ attempt }) => !isGood(attempt))
-    .map((one) => ({ ...one, isBegun: isBegun(one.attempt) }))
-    .filter(({ attempt, isBegun }) => isBegun || !isReset(attempt))
+    .filter(({ attempt }) => !isGood(attempt) && (isBegun(attempt) || !isReset(attempt)))
     .filter(({ path, attempt }) => !(attempt.status === 404 && path.startsWith('/orders/')))
     .map((one) => ({ ...one, death: deathOf(one.attempt, { connections, exits, deaths }) }))
     .filter(({ death }) => !death?.isOurs)

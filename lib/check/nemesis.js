@@ -31,11 +31,7 @@ export const killOne = (program, draw, workers) => ({
 /** One worker stands still for a while. @param {Program} program @param {Draw} draw @param {number} workers @param {number} ms @returns {Fault} */
 export const freezeOne = (program, draw, workers, ms) => ({
   ...{ name: 'block', how: `one worker is blocked for ${ms / 1_000} s` },
-  act: () =>
-    whileFrozen(program, [draw.pick(targetsIn(program))], async (frozen) => {
-      await sleep(ms);
-      return frozen;
-    }),
+  act: () => whileFrozen(program, [draw.pick(targetsIn(program))], () => sleep(ms)),
   isBack: () => areServing(program, workers),
 });
 
@@ -60,18 +56,21 @@ export const deployBad = (program, workers, write) => ({
   async act() {
     const first = program.events.length;
     reload(program, write.bad);
-    const since = () => program.events.slice(first);
-    const failed = () => forksOf(since()).filter(({ workerPid }) => hasExited(since(), workerPid));
+    const failed = () => failedIn(program.events.slice(first));
     await untilAtRest(program, () => failed().length > 0, STILL);
     const failedMs = nowMs();
     await program.until((events) =>
       haveTurned(events, [Number(program.pid)], SEEN_TURNS, failedMs),
     );
     write.good();
-    return failed().map(({ workerPid }) => workerPid);
+    return failed();
   },
   isBack: (since, failed) => failed.length > 0 && areServing(program, workers),
 });
+
+/** Workers that were forked and have exited. @param {import('./strike.js').Event[]} since @returns {number[]}  pids */
+const failedIn = (since) =>
+  forksOf(since).flatMap(({ workerPid }) => (hasExited(since, workerPid) ? [workerPid] : []));
 
 /**
  * A new version is deployed, and a worker is killed in the middle: an old one while the first new one starts, or that new one as soon as it

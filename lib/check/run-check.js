@@ -12,6 +12,7 @@ import { Broken } from '../verdict/outcome.js';
 import { blockedByOwnWork } from '../verdict/blocked-by-own-work.js';
 
 const DEADLINE_MS = 90_000; // against a bug in a check: looks have their own deadlines
+const LONGER_DEADLINE_MS = 900_000; // with --longer a look may take five minutes, and is taken twice
 const PATIENCE = 2; // times that, on a crowded machine
 
 /**
@@ -44,7 +45,8 @@ const PATIENCE = 2; // times that, on a crowded machine
  * @throws {import('../common/usage-error.js').EnvironmentError}  when there is no room for temporary files
  */
 export async function runCheck(options) {
-  const { root, key, signal, onPromise, deadlineMs = DEADLINE_MS } = options;
+  const { root, key, signal, onPromise, isLonger } = options;
+  const { deadlineMs = isLonger ? LONGER_DEADLINE_MS : DEADLINE_MS } = options;
   const since = performance.now();
   temporaryFolder(); // throws here rather than in the middle of the check
   const result = emptyResult(key);

@@ -1,5 +1,6 @@
 /** A scene under load, in slices of time, for its picture. */
 import { quantile } from '../measure/stats.js';
+import { fewestServing } from './cluster.js';
 
 const SLICES = 60; // at most
 const STEP_MS = 50;
@@ -17,12 +18,15 @@ export function sceneOf({ program, startMs, endMs, answers, isGood, blows, most 
   const indexOf = (/** @type {number} */ t) => Math.floor((t - startMs) / sliceMs);
   const asked = Array.from({ length: count }, () => /** @type {Answer[]} */ ([]));
   for (const answer of answers) asked[indexOf(answer.sentMs)]?.push(answer);
-  const workers = fewestIn(program.events, count, indexOf);
+  const { events } = program;
+  const firstOf = (/** @type {number} */ index) => firstFrom(events, startMs + index * sliceMs);
+  const fewestIn = (/** @type {number} */ index) =>
+    fewestServing(events.slice(0, firstOf(index + 1)), firstOf(index));
   return {
     ...{ startMs, sliceMs, most },
-    slices: asked.map((some, index) => ({ ...sliceOf(some, isGood), workers: workers[index] })),
-    blows: blows.map(({ name, how, fromMs, toMs }) => ({
-      ...{ name, how, fromMs: fromMs - startMs, toMs: toMs - startMs },
+    slices: asked.map((some, index) => ({ ...sliceOf(some, isGood), workers: fewestIn(index) })),
+    blows: blows.map(({ name, how, isDone, fromMs, toMs }) => ({
+      ...{ name, how, isBack: isDone, fromMs: fromMs - startMs, toMs: toMs - startMs },
     })),
   };
 }
@@ -37,22 +41,8 @@ function sliceOf(
   return { asked, failed, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The fewest workers that served in each slice. */
-function fewestIn(events, /** @type {number} */ count, indexOf) {
-  const fewest = Array(count).fill(Infinity);
-  const serving = new Set();
-  let reached = 0;
-  const note = (/** @type {number} */ until) => {
-    for (; reached < until; reached += 1) fewest[reached + 1] = serving.size;
-  };
-  for (const { what, workerPid, t } of events) {
-    const index = indexOf(t);
-    if (index >= count) break;
-    if (index >= 0) note(index);
-    if (what === 'worker-listening') serving.add(workerPid);
-    else if (what === 'disconnect' || what === 'worker-exit') serving.delete(workerPid);
-    if (index >= 0) fewest[index] = Math.min(fewest[index], serving.size);
-  }
-  note(count - 1);
-  return fewest.map((workers) => (Number.isFinite(workers) ? workers : 0));
+/** The index of the first event from a time on. */
+function firstFrom(events, /** @type {number} */ fromMs) {
+  const first = events.findIndex(({ t }) => t >= fromMs);
+  return first < 0 ? events.length : first;
 }

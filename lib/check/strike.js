@@ -38,17 +38,19 @@ export async function strike(program, { name, how, kills = false, act, isBack })
   };
 }
 
-const aliveWorkers = (/** @type {Event[]} */ events) =>
-  forksOf(events).filter(({ workerPid }) => !hasExited(events, workerPid));
+function aliveWorkers(/** @type {Event[]} */ events) {
+  const exited = new Set(exitsOf(events).map(({ workerPid }) => workerPid));
+  return forksOf(events).filter(({ workerPid }) => !exited.has(workerPid));
+}
 
 /**
  * Exactly as many workers as wanted serve, no other one is starting or draining, and the primary has had time to fork again: between two
  * steps of a reload it looks finished. @param {Program} program @param {number} workers
  */
 export function areServing({ events, pid }, workers) {
-  if (servingIn(events).length !== workers || aliveWorkers(events).length !== workers) return false;
-  const changeMs = events.findLast(({ what }) => CHANGES.includes(what))?.t ?? 0;
-  return haveTurned(events, [Number(pid)], CALM_TURNS, changeMs);
+  const last = events.findLastIndex(({ what }) => CHANGES.includes(what)); // of five minutes' events the others come later
+  if (!haveTurned(events.slice(last + 1), [Number(pid)], CALM_TURNS)) return false;
+  return servingIn(events).length === workers && aliveWorkers(events).length === workers;
 }
 
 /** Nothing happens: the program only has to come to rest with its workers. @param {Program} program @param {number} workers @returns {Fault} */

@@ -85,7 +85,7 @@ function printEnd(checked, progress, { lesson, lessons, io, prediction, before, 
   if (explained.length > 0) print(...explained);
   const keys = hasKeys && keysLine({ first, others, isTold });
   const command = keys || next({ result, lesson, lessons, progress, subject });
-  const again = sceneNotes(result, { lesson, picture, root: io.root });
+  const again = sceneNotes(result, { lesson, isLonger, picture, root: io.root });
   print(summary(result, tally, style), ...again, command);
 }
 
@@ -143,9 +143,10 @@ function summary({ verdict, isWhole, seconds, conditions, of = 0 }, { counts }, 
 }
 
 /** How to have the same order of faults again, and where the picture of the scene is. */
-function sceneNotes({ seed }, { lesson: { number }, picture, root }) {
+function sceneNotes({ seed }, { lesson: { number }, isLonger, picture, root }) {
   if (seed === undefined) return [];
-  const again = `Seed ${seed}. The same again: npm run check lesson-${number} -- --seed ${seed}`;
+  const flags = `--seed ${seed}${isLonger ? ' --longer' : ''}`;
+  const again = `Seed ${seed}. The same again: npm run check lesson-${number} -- ${flags}`;
   return picture ? [again, `The scene as a picture: ${visible(relative(root, picture))}`] : [again];
 }
 

@@ -1,4 +1,5 @@
 /** Requests seen from both ends: the client's answer, and which process executed it, when. */
+import { Agent } from 'node:http';
 import { get, getAtOnce, isReset } from './client.js';
 import { nowMs } from './clock.js';
 import { requestsOf } from './timeline.js';
@@ -19,6 +20,16 @@ export async function askOnce(program, path, options) {
   const answer = isRepeated ? await ask() : first;
   demandTurn(program, answer);
   return { ...answer, isRepeated };
+}
+
+/**
+ * A client that has its answer and keeps its connection, without another word. @param {{ url: string }} program
+ * @param {string} [path] @param {number} [timeoutMs] @returns {Promise<Agent>}  destroy it in the end
+ */
+export async function keepIdle({ url }, path = '/', timeoutMs) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  await get(url + path, { agent, timeoutMs });
+  return agent;
 }
 
 function wasClosedBefore(program, answer) {

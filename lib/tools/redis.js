@@ -1,7 +1,7 @@
 /**
  * A real Redis server on 127.0.0.1, without disk, which ends with the run.
- * @typedef {{ url: string, port: number, freeze: () => void, resume: () => void, stop: () => Promise<number[]> }} Redis  url: for
- *   REDIS_URL; freeze: SIGSTOP, so that connections stay open and get no answer; resume: SIGCONT; stop: kills it, and all data is lost
+ * @typedef {{ url: string, port: number, program: import('../observe/program.js').Program }} Redis  url: for REDIS_URL; program: while it
+ *   is frozen, connections stay open and get no answer; once it is stopped, all data is lost
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,13 +28,7 @@ export async function startRedis(launch, { port } = {}) {
     if (program.fate || performance.now() > deadline) throw explainSilence(ours, program.output());
     await sleep(POLL_MS);
   }
-  return {
-    url: `redis://127.0.0.1:${ours}`,
-    port: ours,
-    freeze: () => program.interrupt('SIGSTOP'),
-    resume: () => program.interrupt('SIGCONT'),
-    stop: () => program.stop(),
-  };
+  return { url: `redis://127.0.0.1:${ours}`, port: ours, program };
 }
 
 const explainSilence = (port, output) =>

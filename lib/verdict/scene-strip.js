@@ -2,14 +2,17 @@
  * A scene under load, drawn for a terminal: a column for each slice of time.
  * @typedef {{ asked: number, failed: number, p50Ms: number | null, p99Ms: number | null, workers: number }} Slice  asked: requests sent in
  *   it; failed: those of them that got no good answer; p50Ms, p99Ms: of the answered ones, null without any; workers: the fewest that served
- * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, fromMs: number, toMs: number }[] }} Scene
- *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs, toMs when the capacity was back
+ * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, isBack: boolean, fromMs: number, toMs: number }[] }} Scene
+ *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs; isBack: all serve again at toMs
  * @typedef {{ sentence: string, got: string, ms: number | undefined }} FirstBroken
  */
 import { wrap } from './terminal.js';
 
 const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MARGIN = 10;
+
+/** So many blows are numbered; a longer scene has more than one in most columns. */
+export const MOST_NUMBERED = 9;
 
 /**
  * @param {Scene} scene @param {number | undefined} brokenMs  the moment of the first broken promise, on the timeline's clock
@@ -45,10 +48,9 @@ export function sceneLines({ startMs, sliceMs, slices, blows }, brokenMs, style,
   ];
   if (brokenMs !== undefined)
     lines.push(style.red(`${' '.repeat(2 + MARGIN + columnOf(brokenMs - startMs))}▲ here`));
-  const legend = blows.map(({ name }, index) => `${index + 1} ${name}`).join(' · ');
   return [
     ...lines,
-    ...wrap(legend, columns - 2 - MARGIN).map((line) => style.dim(row('', [line]))),
+    ...wrap(legendOf(blows), columns - 2 - MARGIN).map((line) => style.dim(row('', [line]))),
   ];
 }
 
@@ -63,13 +65,35 @@ export function firstBroken(promises) {
   return { sentence, got, ms: shows?.moments[0]?.t };
 }
 
+/**
+ * How many blows a program has stood: all workers served again before its first promise broke.
+ * @param {Scene} scene @param {import('./outcome.js').PromiseRecord[]} promises
+ * @returns {number | null}  null if the moment is of an earlier scene
+ */
+export function blowsStood({ startMs, blows }, promises) {
+  const { ms = Infinity } = firstBroken(promises) ?? {};
+  if (ms < startMs) return null;
+  return blows.filter(({ isBack, toMs }) => isBack && startMs + toMs < ms).length;
+}
+
+/** "1 kill · 2 deploy", or of many how often each struck: "31 kill · 31 deploy". */
+export function legendOf(/** @type {Scene['blows']} */ blows) {
+  const names = blows.map(({ name }) => name);
+  const countOf = (/** @type {string} */ name) => names.filter((one) => one === name).length;
+  const all =
+    names.length <= MOST_NUMBERED
+      ? names.map((name, index) => `${index + 1} ${name}`)
+      : [...new Set(names)].map((name) => `${countOf(name)} ${name}`);
+  return all.join(' · ');
+}
+
 /** A blow's number where it strikes, then a line until the capacity is back. */
 function blowCells(blows, /** @type {number} */ count, columnOf) {
   const cells = Array(count).fill(' ');
   for (const [index, { fromMs, toMs }] of blows.entries()) {
     const [from, to] = [fromMs, toMs].map(columnOf);
     cells.fill('─', from, to + 1);
-    cells[from] = String(index + 1);
+    cells[from] = blows.length <= MOST_NUMBERED ? String(index + 1) : '┬';
   }
   return cells;
 }

@@ -2,6 +2,7 @@
  * A demo on a slide, and its buttons. Run shows what the server performs; in a static export it plays the recording. What was
  * shown can be paused, moved through and replayed more slowly.
  */
+import { votesAt } from './ballot.js';
 import { isTaken, letGo } from '../../web/client/elements.js';
 import { Playback, performed, recordingOf } from './player.js';
 import { obstacleTo } from './preflight.js';
@@ -133,7 +134,7 @@ export class Demo {
   async #receive({ scene, clock, signal }) {
     let error;
     try {
-      for await (const message of performed(this.#name, signal)) {
+      for await (const message of performed(this.#name, votesAt(this.figure), signal)) {
         this.#messages.push({ at: clock.take(message), ...message });
         scene.take(message);
         error = message.end?.error;
