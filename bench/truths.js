@@ -31,7 +31,7 @@ export function seenIn(messages) {
 }
 
 const numbersIn = (/** @type {string} */ text) => (text.match(/\d+(?:\.\d+)?/g) ?? []).map(Number);
-const isFine = (/** @type {any} */ { status, error }) => status === 200 && !error;
+const isFine = (/** @type {any} */ { status, error }) => status < 300 && !error;
 const differ = (/** @type {string} */ what, said, seen) =>
   String(said) === String(seen) ? undefined : `It says ${what} ${said}; seen: ${seen}.`;
 const apart = (/** @type {string} */ what, said, seen) =>
@@ -207,6 +207,11 @@ export const truths = {
         : 'It names more than were sent.',
     ),
   'kill-a-machine': score,
+  'blows-by-vote': (seen) => {
+    const taken = seen.asked.filter((one) => one.path === '/orders' && isFine(one)).length;
+    const said = numbersIn(behind(seen.sentence, 'Orders acknowledged:'));
+    return first(score(seen), differ('orders', said, [taken, taken]));
+  },
   'blocked-or-waiting': ({ sentence, asked }) => {
     const held = asked.filter(({ path }) => path !== '/');
     const seen = held.map((one, index) => {

@@ -198,7 +198,17 @@ describe('the seats of a class', () => {
       code: 'const a = 1',
       hand: 1,
     };
-    assert.deepEqual(parseReport(told, subjects), report());
+    assert.deepEqual(parseReport(told, subjects), report({ stood: null }));
+    for (const [stood, known] of [
+      [0, 0],
+      [6, 6],
+      [-1, null],
+      [1.5, null],
+      [1e3, null],
+      ['6', null],
+    ])
+      // prettier-ignore
+      assert.equal(parseReport(report({ stood }), subjects)?.stood, known);
     const bad = [{ lesson: 'c' }, { state: 'great' }, { failed: 'p' }, { kept: 'p' }].concat(
       /** @type {any} */ ({ lesson: '__proto__' }),
     );
@@ -768,18 +778,28 @@ describe("a learner's machine", () => {
     await heard(5);
     await line.begin(first, 'server.js'); // its results stay until it has other ones
     await heard(6);
-    line.promise({ promise: { id: 'other', verdict: 'failed' } });
-    line.end({ verdict: 'failed' });
+    const shows = { moments: [{ t: 1_700 }] };
+    line.promise({ promise: { id: 'other', verdict: 'failed', shows } });
+    const [kill, block, deploy] = [300, 600, 900].map((toMs) => ({
+      name: 'secret',
+      isBack: true,
+      toMs,
+    }));
+    const scene = { startMs: 1_000, blows: [kill, block, deploy] };
+    line.end({ verdict: 'failed', scene });
     await heard(7);
     const told = { lesson: first.key, failed: ['listens'], kept: ['other'] };
     assert.deepEqual(bodies, [
       ['POST', { name: 'Ada' }],
-      ['PUT', { lesson: second.key, state: 'reading', failed: [], kept: [], hand: false }],
-      ['PUT', { ...told, state: 'checking', failed: [], kept: [], hand: false }],
-      ['PUT', { ...told, state: 'failed', hand: false }],
-      ['PUT', { ...told, state: 'failed', hand: true }],
-      ['PUT', { ...told, state: 'checking', hand: true }],
-      ['PUT', { ...told, state: 'failed', failed: ['other'], kept: [], hand: true }],
+      [
+        'PUT',
+        { lesson: second.key, state: 'reading', failed: [], kept: [], hand: false, stood: null },
+      ],
+      ['PUT', { ...told, state: 'checking', failed: [], kept: [], hand: false, stood: null }],
+      ['PUT', { ...told, state: 'failed', hand: false, stood: null }],
+      ['PUT', { ...told, state: 'failed', hand: true, stood: null }],
+      ['PUT', { ...told, state: 'checking', hand: true, stood: null }],
+      ['PUT', { ...told, state: 'failed', failed: ['other'], kept: [], hand: true, stood: 2 }],
     ]);
     const said = String(io.stdout.read());
     assert.match(said, /It hears:\n {2}a chosen name, the lesson, [^]*None of your files leaves/);

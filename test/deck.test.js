@@ -18,6 +18,7 @@ import { readDemos, recordDemos } from '../lib/deck/recordings.js';
 import { serveDeck } from '../lib/deck/serve.js';
 import { perform } from '../lib/deck/perform-demo.js';
 import { createStory, heirsOf, nameOf, rowsOf, tell } from '../lib/web/client/xray-story.js';
+import { BLOWS, orderOf } from '../slides/12-everything-at-once/demos.js';
 import { until } from './nothing-left.js';
 import { plainText } from './plain-text.js';
 
@@ -147,7 +148,7 @@ describe('slides', () => {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ repository }));
     assert.match(
       readDeck(root)[0].slides[0].html,
-      /<p class="address">https:\/\/github\.com\/a\/b<\/p>/,
+      /<p class="address">https:\/\/github\.com\/a\/b<svg class="qr" role="img" aria-label="[^"]+" [^>]*>.*<\/svg><\/p>/s,
     );
   });
 
@@ -328,11 +329,24 @@ test('a demo that answers a vote gives a short answer, which its last sentence c
     const told = JSON.parse(readFileSync(file, 'utf8')).findLast(({ say }) => say).say;
     const words = resultIn(told, result);
     assert.ok(words.length > 3 && words.length <= 20, `${name}: "${words}" of "${told}"`);
+    assert.equal(resultIn(told, ''), '', 'a vote that only chooses');
   }
 });
 
+test('the blows for which a class votes are those of the demo, which follows the votes', () => {
+  const diagram = join(rootFolder, 'slides/12-everything-at-once/diagrams/vote-blows.svg');
+  const boxes = readFileSync(diagram, 'utf8').matchAll(/class="box" \/><text[^>]*>([^<]+)</g);
+  const labels = [...boxes].map(([, label]) => label);
+  assert.deepEqual(Object.keys(BLOWS), labels);
+  assert.deepEqual(orderOf([]), labels);
+  const counts = [2, 2, 0, 5];
+  const votes = labels.map((label, index) => ({ label, count: counts[index] }));
+  assert.deepEqual(orderOf(votes), [labels[3], labels[0], labels[1], labels[2]]);
+  assert.equal(orderOf(votes.slice(2, 3))[0], labels[0], 'a count of 0 is none');
+});
+
 test("a number that a slide calls measured appears in its lesson's text", () => {
-  const chapters = new Map(readDeck(rootFolder).map(({ key, slides }) => [key, slides]));
+  const chapters = new Map(readDeck(rootFolder).map(({ key, pages }) => [key, pages]));
   for (const { key, text } of listLessons(rootFolder)) {
     const known = new Set(text.match(NUMBER));
     const measured = chapters.get(key)?.filter(({ heading }) => /measured/i.test(heading)) ?? [];
@@ -342,6 +356,16 @@ test("a number that a slide calls measured appears in its lesson's text", () => 
       const strangers = shown.filter((number) => number.length > 1 && !known.has(number));
       assert.deepEqual(strangers, [], `${id} has numbers that lessons/${key}/README.md has not.`);
     }
+  }
+});
+
+test('the wall shows what a lesson measured as one large number', () => {
+  for (const { key, slides } of readDeck(rootFolder).filter(({ key }) =>
+    /^(0[1-9]|1[01])/.test(key),
+  )) {
+    const measured = slides.filter(({ heading }) => heading.startsWith('Measured:'));
+    assert.equal(measured.length, 1, key); // lesson 12 loses nothing, in a scene that no interval describes
+    for (const { id, html } of measured) assert.match(html, /<p class="headline"><strong>/, id);
   }
 });
 
@@ -544,6 +568,25 @@ describe('the server', () => {
       request.on('error', reject).end();
     });
     await until('it has ended', () => !isAlive(pid));
+  });
+
+  test('a demo gets the votes of its slide, and none from a request that has no such list', async (t) => {
+    const act = 'async ({ votes, say }) => say(JSON.stringify(votes))';
+    const demo = `export default [{ name: 'one', title: 'One', perform: ${act} }];`;
+    const files = { 'slides/01-one/slides.md': head + slide, 'slides/01-one/demos.js': demo };
+    const server = await serveDeck({ root: makeRoot(t, files) });
+    t.after(() => server.close());
+    const told = async (/** @type {string | undefined} */ body) => {
+      const headers = { 'x-forkshop-token': server.token, 'content-type': 'application/json' };
+      const answer = await fetch(`${server.url}demos/one`, { method: 'POST', headers, body });
+      const text = await answer.text();
+      return answer.ok ? JSON.parse(/"say":(".*")}/.exec(text)?.[1] ?? '') : answer.status;
+    };
+    const votes = [{ label: 'kill', count: 3 }];
+    assert.equal(await told(JSON.stringify({ votes })), JSON.stringify(votes));
+    for (const body of [undefined, '{}']) assert.equal(await told(body), '[]');
+    for (const wrong of [7, [{ label: 'kill' }], [{ label: 'kill', count: -1 }], [null]])
+      assert.equal(await told(JSON.stringify({ votes: wrong })), 400, JSON.stringify(wrong));
   });
 
   test('a malformed address gets an error that reveals nothing', async () => {

@@ -9,7 +9,7 @@ import { sceneOf } from '../lib/check/scene.js';
 import { saveScene } from '../lib/cli/saved/scene-file.js';
 import { deathsOf } from '../lib/check/strike.js';
 import { pictureOfCheck, scenePicture } from '../lib/verdict/scene-picture.js';
-import { firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
+import { blowsStood, firstBroken, sceneLines } from '../lib/verdict/scene-strip.js';
 import { createStyle } from '../lib/verdict/style.js';
 import { plainText } from './plain-text.js';
 
@@ -61,7 +61,7 @@ test('the strip has a column for each slice, the blow with its length, and the m
 
 test('of many blows strip and picture say how often each struck, and the axis has few marks', () => {
   const often = Array.from({ length: 12 }, (_, index) => ({
-    ...{ name: index % 3 ? 'kill' : 'deploy', how: 'a blow' },
+    ...{ name: index % 3 ? 'kill' : 'deploy', how: 'a blow', isBack: true },
     ...{ fromMs: 20 * index, toMs: 20 * index + 5 },
   }));
   const lines = sceneLines({ ...scene, blows: often }, undefined, style, 80).map(plainText);
@@ -69,8 +69,9 @@ test('of many blows strip and picture say how often each struck, and the axis ha
   assert.match(lines.at(-1) ?? '', /4 deploy · 8 kill$/);
   const long = { ...scene, blows: often, sliceMs: 60_000 };
   const svg = scenePicture(long, { title: 'five minutes', broken: undefined });
-  assert.doesNotMatch(svg, />12 kill</);
-  assert.deepEqual(svg.match(/>\d+ s</g)?.slice(0, 2), ['>0 s<', '>15 s<']);
+  assert.match(svg, />Blows: 4 deploy\u00a0· 8 kill</);
+  assert.doesNotMatch(svg, /class="number"/);
+  assert.deepEqual(svg.match(/>\d+ s</g)?.slice(0, 2), ['>0 s<', '>25 s<']);
 });
 
 test('the file is one SVG without scripts or links, and nothing in it is taken for markup', () => {
@@ -146,4 +147,17 @@ test('a check that played a scene leaves its picture, and one without leaves not
   } finally {
     rmSync(root, { recursive: true });
   }
+});
+
+test('a program has stood the blows that were over when its first promise broke', () => {
+  const blows = /** @type {any} */ ([100, 200, 300].map((toMs) => ({ toMs, isBack: toMs < 300 })));
+  const two = { ...scene, blows };
+  const brokenAt = (/** @type {number[]} */ ...moments) => [
+    { id: 'a', verdict: 'passed' },
+    { id: 'b', verdict: 'failed', shows: { moments: moments.map((t) => ({ t })) } },
+  ];
+  const stood = (/** @type {any} */ promises) => blowsStood(two, promises);
+  assert.deepEqual([stood([]), stood(brokenAt(1_050)), stood(brokenAt(1_150))], [2, 0, 1]);
+  assert.equal(stood(brokenAt()), 2, 'the third was too much');
+  assert.equal(stood(brokenAt(900)), null, 'in an earlier scene');
 });

@@ -8,6 +8,7 @@ import {
   describeCrash,
   describeHandlerError,
   describeStartError,
+  addMeaning,
   addSyntaxErrorPlace,
 } from '../lib/verdict/thrown-errors.js';
 import { drawTimeline } from '../lib/verdict/draw-timeline.js';
@@ -341,6 +342,17 @@ test('an error in a handler is shown with its place; an error that ended a proce
     describeCrash([{ t: 1, pid: 1, what: 'crash', error: stack.join('\n') }]),
     'A process threw and exited: TypeError: no (server.js, line 15)',
   );
+});
+
+test('an error of Node.js that names no mistake is followed by what it means', () => {
+  const received = 'The "callback" argument must be of type function. Received';
+  assert.match(
+    addMeaning(`A handler threw TypeError: ${received} type number (100) (server.js, line 4).`) ??
+      '',
+    /\(server\.js, line 4\)\. The global setTimeout\(\) .*node:timers\/promises\.$/,
+  );
+  for (const why of [`TypeError: ${received} undefined`, 'Another reason.', undefined])
+    assert.equal(addMeaning(why), why);
 });
 
 test('an import of a missing name is described by its error and line, though its stack begins with the place', () => {

@@ -5,6 +5,7 @@ import {
   demandInTime,
   eventsOf,
   faultOfRandomHex,
+  firstOf,
   mean,
   meanInterval,
   momentOf,
@@ -273,9 +274,19 @@ const WRONG_DELAYS = [
     'look at the unit: in which one is the number, and in which one do you report it?',
   ],
   [
+    ({ told, watches }) => told <= 0 && watches === 0,
+    'No histogram has been started in this process: monitorEventLoopDelay() only makes it, and it records nothing yet.',
+    'look at the histogram: what starts it?',
+  ],
+  [
+    ({ told, watches }) => told <= 0 && watches > 1,
+    'A histogram is started in each request: it is read when it has only just begun, and the freeze was before.',
+    'look at where the histogram is made: when is it there, and when does a request come?',
+  ],
+  [
     ({ told }) => told <= 0,
-    'The histogram is empty when it is read: never started by enable(), made in the handler, or reset() before max is read.',
-    'look at where the histogram is made and started: once, or in each request?',
+    'The histogram is empty when it is read: reset() comes before max is read.',
+    'look at the order of the two in the handler of /health',
   ],
   [
     ({ told, longestMs }) => told < 1 && told * 1000 > MOSTLY * longestMs,
@@ -315,9 +326,7 @@ export function demandDelay(program, delay) {
   const homeMs = home ? durationOf(home) : 0;
   const longestMs = Math.max(lateMs, homeMs);
   const isTrue = typeof told === 'number' && told > MOSTLY * longestMs && told <= tookMs;
-  const [, why, repair] = isTrue
-    ? []
-    : (WRONG_DELAYS.find(([isIt]) => isIt({ ...delay, homeMs, longestMs })) ?? []);
+  const [, why, repair] = isTrue ? [] : firstOf(WRONG_DELAYS, { ...delay, homeMs, longestMs });
   const story = {
     expected: `{"eventLoopDelayMs": a number}, about ${longestMs.toFixed(0)}: the whole process was frozen (by SIGSTOP), and its timers fired that late. Asked again at once: much less.`,
     got: `It said ${asSeen(told)}, and when asked again ${asSeen(toldAgain)}.`,

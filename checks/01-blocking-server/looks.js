@@ -34,7 +34,7 @@ export async function askWithHealth(program, path, times) {
   return { answers, requests, health, healths: requestsOf(events, '/health'), blocks };
 }
 
-/** What /health reports after a freeze, one /, and a quiet moment; the probe's own timer measures the true delay. */
+/** What /health reports after a freeze, one /, and a quiet moment; the probe's own timer measures the true delay, and it sees each histogram start. */
 export async function readDelay(program) {
   const turns = (count) => {
     const fromMs = nowMs();
@@ -59,6 +59,7 @@ export async function readDelay(program) {
     ...{ answers, told, toldAgain, lateMs, tookMs: answers[0].doneMs - sinceMs },
     home: requestsOf(events, '/')[0],
     asked: requestsOf(events, '/health')[0],
+    watches: eventsOf(program.events, 'watch').length,
     lateBeat: beats.find(({ late }) => late === lateMs),
   };
 }

@@ -3,6 +3,7 @@ import {
   demand,
   demandInTime,
   eventsOf,
+  firstOf,
   forksOf,
   howItEnded,
   momentOf,
@@ -28,6 +29,25 @@ const HOWS = {
   handed: 'a connection that the primary accepted',
   kernel: 'accepts a connection itself',
 };
+/** Where `--policy none` was set, if the first fork did not see it. @type {[isSo: (seen: any) => boolean, why: string][]} */
+const WRONG_PLACES = [
+  [
+    ({ fork }) => fork?.policy === NONE,
+    'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.',
+  ],
+  [
+    ({ fork }) => fork?.setup !== undefined,
+    'setupPrimary() has no option schedulingPolicy, and silently ignores it. Its options are about the file and the arguments of the workers.',
+  ],
+  [
+    ({ listener }) => listener?.setsPolicy,
+    'It was set in a worker. Each process has a cluster object of its own, and the one that forks, the primary, still has rr.',
+  ],
+  [
+    () => true,
+    'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set in process.env or under another name it has no effect.',
+  ],
+];
 const ACCEPTS = {
   handed: 'The primary accepts the connections and hands them over (rr).',
   kernel: 'The process that answers accepts the connections itself (none).',
@@ -109,13 +129,13 @@ const marked = (connections) =>
 export function demandNone(program, { connections }) {
   const { events } = program;
   const others = connections.filter(({ how }) => how !== 'kernel');
-  const isSet = forksOf(events).at(-1)?.policy === NONE;
+  const fork = forksOf(events).at(-1);
+  const listener = eventsOf(events, 'listening').find(({ pid }) => pid === fork?.workerPid);
+  const [, why] = firstOf(WRONG_PLACES, { fork, listener });
   demand(others.length === 0, {
     expected: ACCEPTS.kernel,
     got: ACCEPTS.handed,
-    why: isSet
-      ? 'cluster.schedulingPolicy reads as SCHED_NONE, but it was set too late: the first fork() or setupPrimary() had already fixed it.'
-      : 'In the primary, cluster.schedulingPolicy was never SCHED_NONE. Set elsewhere it has no effect: in a worker, in process.env, in setupPrimary(), or under another name.',
+    why,
     try: SET,
     shows: { program, moments: marked(others) },
   });

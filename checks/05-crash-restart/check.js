@@ -29,21 +29,17 @@ import {
 
 const tasks = {
   1: {
-    replaced: 'a worker that crashes is replaced by one new worker, and the others carry on',
-    'log-tells':
-      'the log says how each worker exited: its pid, its signal or exit code, a crash or not',
+    replaced: 'one new worker replaces each that crashes; the others carry on',
+    'log-tells': 'the log tells of each exit: pid, signal or exit code, a crash or not',
     'planned-leaves': 'a worker that leaves as planned is not replaced',
   },
   2: {
-    'slows-down': 'while no worker manages to listen, it waits twice as long before each restart',
-    'gives-up':
-      'after four failed restarts it gives up: a message, exit code 1, and every worker exits',
-    'each-time':
-      'each crash is repaired like the first: in the same place, two at once, one in the wait of another',
+    'slows-down': 'while no worker manages to listen, each wait is twice as long',
+    'gives-up': 'after four failed restarts it says so, and all exit, with 1',
+    'each-time': 'every crash is repaired like the first, also two at a time',
   },
   3: {
-    'stops-clean':
-      'SIGTERM, Ctrl-C: requests in flight are answered; the primary exits last, with exit code 0',
+    'stops-clean': 'SIGTERM, Ctrl-C: it answers first; the primary exits last, with 0',
     'no-fork-in-shutdown': 'once told to stop, it forks no more workers',
     'nothing-outlives': 'nothing outlives the primary, however it exits',
   },

@@ -378,7 +378,8 @@ const GIVE_UP_FAULTS = [
   [
     ({ fate }) => fate?.code === 0,
     () => 'It exited with code 0, as if all were well.',
-    'look at the place where it gives up: what does it say of the exit code?',
+    'look for every place that sets the exit code or calls process.exit()',
+    'A service manager takes 0 for "all is well". process.exit(0) overrides an exitCode that was set before, wherever it is called.',
   ],
   [({ fate }) => fate && fate.code !== 1, ({ fate }) => `It exited with code ${fate.code}.`],
   [

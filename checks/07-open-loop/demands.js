@@ -26,20 +26,35 @@ const MARKED = 6; // moments of a kind in the X-ray
 const FORMULA =
   'look at the formula of task 2, unit by unit: how many workers are busy all the time, and how many do you want?';
 
+const IGNORED = {
+  why: 'The formula gives more, but the person who runs the server may know better, and the variable wins.',
+  try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
+};
+const FORK = 'look at the end of the file: which process forks, and how often?';
+
+/** By how many workers were forked. @type {Record<number, { why: string, try: string }>} */
 const WHY_TOLD = {
-  0: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
-  1: 'The formula comes to 1, but the person who runs the server may know better, and the variable wins. Or cluster.fork() was called once: each call starts one worker.',
-  [EXPLICIT.workers + 1]:
-    'It forks once more than the variable says. The primary itself is no worker.',
+  0: {
+    why: 'No process called cluster.fork(): is the loop reached, in the primary, and does it end at a number?',
+    try: FORK,
+  },
+  1: { why: 'cluster.fork() was called once: each call starts one worker.', try: FORK },
+  [EXPLICIT.workers - 1]: {
+    why: 'It forks once less than the variable says: the count of the loop starts or ends one off.',
+    try: FORK,
+  },
+  [EXPLICIT.workers + 1]: {
+    why: 'It forks once more than the variable says. The primary itself is no worker.',
+    try: FORK,
+  },
 };
 
 export function demandExplicit(program) {
   const workers = workersOf(program).length;
   demand(workers === EXPLICIT.workers, {
-    expected: `NODE_CLUSTER_WORKERS=${EXPLICIT.workers} RATE=50: ${EXPLICIT.workers} workers, although the formula comes to 1.`,
+    expected: `${wordsOf(EXPLICIT)}: ${EXPLICIT.workers} workers, although the formula comes to ${EXPLICIT.formula}.`,
     got: workers === 0 ? 'It forks no workers.' : `It forked ${workers}.`,
-    why: WHY_TOLD[workers] ?? 'The person who runs the server may know better than any formula.',
-    try: 'look at what the count of task 2 does when NODE_CLUSTER_WORKERS is set',
+    ...(WHY_TOLD[workers] ?? IGNORED),
     shows: forksShown(program),
   });
 }
@@ -95,12 +110,12 @@ const MISCOUNTS = [
   [
     ({ workers, fate }) => workers === 0 && !fate,
     'The primary should fork the workers, and nothing does yet.',
-    'look at the end of the file: which process forks, and how often?',
+    FORK,
   ],
   [
     ({ refused }) => Number.isNaN(refused),
-    'That is no number: something in the formula has no value, such as a function that returns nothing.',
-    'look at each part of the formula: does the measurement return its result?',
+    'That is no number: something in the formula has no value. A function returns nothing, or an array has no such position.',
+    'look at each part of the formula: does the measurement return a number?',
   ],
   [
     ({ refused = Infinity, exact }) => refused < 2 * exact,

@@ -106,14 +106,20 @@ export function demandValid({ program, count, first, hasNginx }) {
 export function demandEveryBackend({ program, count, first }, { answers, pids }) {
   const all = [first, ...answers];
   const lost = all.findIndex(({ status }) => status !== 200);
+  const up = serversIn(program).filter(({ t }) => t < first.doneMs).length;
   demand(lost < 0, {
     expected: 'Every request is answered by a server, even the very first.',
     got: `Answer ${lost + 1} was ${wordsOf(all[lost])}.`,
     why:
-      lost === 0
-        ? 'nginx was up before the servers, or it leads to ports where nothing listens.'
-        : 'One of the addresses in the upstream leads nowhere.',
-    try: 'start nginx when all servers have reported their addresses, and write those into the upstream',
+      lost > 0
+        ? 'One of the addresses in the upstream leads nowhere.'
+        : up < count
+          ? `nginx was up before the servers: ${up} of ${count} listened by then.`
+          : `All ${count} servers listened by then: nginx leads elsewhere.`,
+    try:
+      lost === 0 && up < count
+        ? 'look at what the start of nginx waits for'
+        : 'look at the upstream: are its addresses those that the servers have reported?',
     shows: serversShown(program),
     output: program.output(),
   });
@@ -230,7 +236,7 @@ function demandNothingLeft({ left, files }, story, crash) {
   });
 }
 
-export function demandStartFailure({ program, env, fate, left, files, output }) {
+export function demandStartFailure({ program, env, fate, isFinal, left, files, output }) {
   const cause = env.PORT ? `PORT is ${env.PORT}, which isn't a port` : 'there is no nginx';
   const story = {
     expected: `When nginx cannot start, because ${cause}: a message, exit code 1, and nothing is left.`,
@@ -238,7 +244,7 @@ export function demandStartFailure({ program, env, fate, left, files, output }) 
     shows: endShown(program),
   };
   const isNoticed = output.split('\n').some((line) => /nginx/.test(line) && !EMERGENCY.test(line));
-  demandInTime(fate, {
+  (isFinal ? demand : demandInTime)(fate, {
     ...story,
     got: 'It keeps running.',
     why: isNoticed
@@ -293,12 +299,20 @@ export function demandMachines(
     demandInTime(working === WORKERS, {
       ...story,
       got: `On machine ${address}, ${working} of ${WORKERS} workers have answered.`,
-      why: 'A machine that is not asked, or uses only one of its cores, is no second machine.',
-      try: 'look at the upstream: are both addresses in it?',
+      ...(working === 0 ? NOT_ASKED : HALF_ASKED),
       shows: requestsShown(program, '/report'),
     });
   }
 }
+
+const NOT_ASKED = {
+  why: 'A machine that nginx never asks is no second machine.',
+  try: 'look at the upstream: are both addresses in it?',
+};
+const HALF_ASKED = {
+  why: 'A machine that uses only one of its cores is half a machine.',
+  try: 'look at the connections that nginx opens to a machine',
+};
 
 const withoutAddress = (address) => ({
   got: `This computer has no address ${address}.`,
@@ -327,7 +341,7 @@ export function demandAnotherAnswers({
     why:
       describeCrash(program.events) ??
       'One machine has died; the other, and nginx, should continue.',
-    try: "child.on('exit', ...) of a machine starts it again, and ends nothing else",
+    try: "look at what the 'exit' of a machine leads to: does it end anything else?",
   });
   const lost = answers.filter(({ status }) => status !== 200);
   demand(lost.length === 0, {
@@ -370,7 +384,7 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
     try:
       before === now
         ? 'look at how long nginx leaves a server alone that has failed'
-        : "start('machine.js', { HOST, PORT: port }): the same port each time",
+        : 'look at the port that a machine gets when it is started again',
   });
 }
 

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  STILL,
   canListen,
   createLoad,
   disturbanceOf,
@@ -13,6 +14,7 @@ import {
   get,
   haveTurned,
   interleave,
+  isAtRest,
   kill,
   mean,
   nowMs,
@@ -153,17 +155,22 @@ async function sendHalf(program) {
   };
 }
 
-/** A start in which nginx fails. @returns {Promise<any>} */
+/**
+ * A start in which nginx fails. @returns {Promise<any>}  isFinal: nginx has exited, and the program's event loops turned for three
+ * seconds without anything more to do, so it won't exit by itself
+ */
 export async function failToStart(launch, env) {
   const all = { NODE_CLUSTER_WORKERS: '1', ...env };
   const program = await launch({ env: all, temporary: 'temporary' });
-  await untilAtRest(program, () => program.fate);
+  const sinceMs = nowMs();
+  await untilAtRest(program, () => program.fate, STILL);
   const { fate } = program;
   const left = fate ? await program.survivorsAfter(TAKEN_MS) : [];
   return {
     program,
     env,
     fate,
+    isFinal: isAtRest(program, { sinceMs, ...STILL }),
     left,
     files: readdirSync(program.temporary),
     output: program.output(),

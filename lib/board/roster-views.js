@@ -32,8 +32,8 @@ export function classOf(seats, lessons) {
 }
 
 function rowOf({ number, title, promises }, seats) {
-  const learners = seats.map(({ name, away, report: { state, failed, hand } }) => ({
-    ...{ name, away, state, failed: failed.length, hand },
+  const learners = seats.map(({ name, away, report: { state, failed, hand, stood } }) => ({
+    ...{ name, away, state, failed: failed.length, hand, stood },
   }));
   const failing = seats.filter(({ away }) => !away).flatMap(({ report }) => report.failed);
   const fails = Object.entries(promises).flatMap(([id, sentence]) => {

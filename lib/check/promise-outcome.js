@@ -4,7 +4,7 @@
  */
 import { isOutcome } from './interpret-error.js';
 import { Broken } from '../verdict/outcome.js';
-import { describeHandlerError, addSyntaxErrorPlace } from '../verdict/thrown-errors.js';
+import { addMeaning, addSyntaxErrorPlace, describeHandlerError } from '../verdict/thrown-errors.js';
 
 const MOST_OUTPUT = 4_000; // characters, of the program that failed a promise
 
@@ -31,7 +31,7 @@ export async function outcomeOf(body, looks, { reported, numberOf, meaning, prin
       ...story
     } = error.story;
     const thrownThere = verdict === 'failed' ? describeHandlerError(output) : undefined;
-    const why = thrownThere ?? addSyntaxErrorPlace(story.why, output);
+    const why = addMeaning(thrownThere ?? addSyntaxErrorPlace(story.why, output));
     return {
       ...{ verdict, ...story, why },
       ...{ output: output.slice(-MOST_OUTPUT), ...showsOf(shows, numberOf) },

@@ -25,8 +25,8 @@ export function sceneOf({ program, startMs, endMs, answers, isGood, blows, most 
   return {
     ...{ startMs, sliceMs, most },
     slices: asked.map((some, index) => ({ ...sliceOf(some, isGood), workers: fewestIn(index) })),
-    blows: blows.map(({ name, how, fromMs, toMs }) => ({
-      ...{ name, how, fromMs: fromMs - startMs, toMs: toMs - startMs },
+    blows: blows.map(({ name, how, isDone, fromMs, toMs }) => ({
+      ...{ name, how, isBack: isDone, fromMs: fromMs - startMs, toMs: toMs - startMs },
     })),
   };
 }

@@ -5,6 +5,7 @@ import { quoted } from '../common/nearest.js';
 import { LONGEST_NAME, parseName } from '../board/learner-names.js';
 import { BOARD_PORT, REPORT_IN_WORDS } from '../board/reports.js';
 import { NO_ANSWER, ask } from './ask.js';
+import { blowsStood } from '../verdict/scene-strip.js';
 
 /** @typedef {import('../lessons/catalog.js').Lesson} Lesson @typedef {import('./learner-page.js').Audience} Audience */
 /** @typedef {import('./saved/progress.js').Io} Io */
@@ -85,28 +86,33 @@ export async function joinClass({ url, code, name }, { lesson, io, onChange }) {
   const report = {
     lesson: lesson.key,
     state: /** @type {const} */ ('reading'),
-    ...{ failed: [], kept: [], hand: false },
+    ...{ failed: [], kept: [], hand: false, stood: null },
   };
   const line = joinBoard({ url, code, name, report, say, onChange });
-  /** @type {string[]} */
-  let failed = [];
   /** @type {Set<string>} promises that this lesson's checks found kept, until a check finds otherwise */
   const kept = new Set();
+  /** @type {import('../verdict/outcome.js').PromiseRecord[]} of the check that runs */
+  let judged = [];
   return {
     begin({ key }) {
-      failed = [];
+      judged = [];
       const isOther = line.report().lesson !== key;
       if (isOther) kept.clear();
-      line.update({ lesson: key, state: 'checking', ...(isOther && { failed, kept: [] }) });
+      const nothing = isOther && { failed: [], kept: [], stood: null };
+      line.update({ lesson: key, state: 'checking', ...nothing });
     },
     program() {},
-    promise({ promise: { id, verdict } }) {
-      if (verdict === 'failed') failed.push(id);
+    promise({ promise }) {
+      const { id, verdict } = promise;
+      judged.push(promise);
       if (verdict === 'failed') kept.delete(id);
       if (verdict === 'passed') kept.add(id);
     },
-    end: (/** @type {any} */ { verdict, fault }) =>
-      line.update({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept] }),
+    end(/** @type {any} */ { verdict, fault, scene }) {
+      const failed = judged.flatMap((one) => (one.verdict === 'failed' ? [one.id] : []));
+      const stood = scene ? blowsStood(scene, judged) : null;
+      line.update({ state: fault ? 'inconclusive' : verdict, failed, kept: [...kept], stood });
+    },
     snapshot: () => ({ isUp: line.report().hand, isHeard: line.isSeated(), ballot: line.ballot() }),
     vote: (choice) => line.vote(choice),
     hand(hand = !line.report().hand) {

@@ -1,6 +1,7 @@
 /** Renders the blocks of a slide: code, a demo, a spot, a list of the plan's lessons, a diagram. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
+import { renderSVG } from 'uqr';
 import { hasCode } from '../common/files.js';
 import { UsageError } from '../common/usage-error.js';
 import { escapeHtml, focusSteps, highlight, widthClassOf } from '../web/code.js';
@@ -51,8 +52,6 @@ function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) 
   context.demos.push(name);
   const [, row] = /\bvote=(\d+)/.exec(settings.join(' ')) ?? [];
   const [, result] = /\bresult="([^"]+)"/.exec(settings.join(' ')) ?? [];
-  if (row && !result)
-    throw faultIn(context.path, `The demo ${name} has a vote, and no result="* of 120".`);
   const vote = row ? ` data-vote="${row}" data-result="${escapeHtml(result ?? '')}"` : '';
   return (
     `<figure class="demo" data-demo="${escapeHtml(name)}"${vote}><div class="desk">` +
@@ -61,11 +60,13 @@ function renderDemo(/** @type {string[]} */ [name, ...settings], text, context) 
   );
 }
 
-/** The workshop's address; if it has none, the block's own sentence. */
+/** The workshop's public address, and a QR code of it for phones; if it has none, the block's own sentence. */
 function renderRepository(text, { root }) {
   const address = repositoryOf(root);
   if (!address) return `<p>${escapeHtml(text)}</p>\n`;
-  return `<p class="address">${escapeHtml(address)}</p>\n`;
+  const label = `role="img" aria-label="The same address as a QR code"`;
+  const code = renderSVG(address, { border: 4 }).replace('<svg ', `<svg class="qr" ${label} `);
+  return `<p class="address">${escapeHtml(address)}${code}</p>\n`;
 }
 
 /** A change to the solution, the promises that it may break (a line `- ...` each), and the demo that judges it. */

@@ -1,9 +1,13 @@
 /**
  * The stage of a demo: the means by which its code starts programs, sends requests, and shows what they do.
  *
+ * @typedef {{ label: string, count: number }[]} Votes  for each option of a question: its box on the slide, and the hands
+ *
  * @typedef {object} Stage  what a demo works with
  * @property {(file: string, options?: Partial<import('../observe/program.js').StartOptions> & import('./watched-program.js').Names) => Promise<import('../observe/program.js').Program>} launch
  *   file: a path from the root; the program's ready() rejects in place of returning false
+ * @property {import('../check/lab.js').Lab['copy']} copy  of a folder with a server.js, to deploy there
+ * @property {Votes} votes  of the class on this demo's question; [] without any, and when it is recorded
  * @property {() => import('../measure/load.js').Load} load
  * @property {() => ReturnType<import('../check/lab.js').Lab['openLoop']>} openLoop
  * @property {(url: string, options?: object) => Promise<import('../observe/client.js').Answer>} ask  a request that is drawn
@@ -18,10 +22,14 @@
  * @property {AbortSignal} signal  of the demo's end
  */
 import { runCheck } from '../check/run-check.js';
+import { having, isCount, isText, listOf } from '../common/shape.js';
 import { get } from '../observe/client.js';
 import { nowMs } from '../observe/clock.js';
 import { Undecided } from '../verdict/outcome.js';
 import { watchProgram } from './watched-program.js';
+
+/** Votes as a page sends them. */
+export const areVotes = listOf(having({ label: isText, count: isCount }));
 
 /**
  * @param {object} showing
@@ -29,12 +37,15 @@ import { watchProgram } from './watched-program.js';
  * @param {import('../check/lab.js').Lab} showing.lab
  * @param {(message: object) => void} showing.send
  * @param {AbortSignal} showing.signal  of its end
+ * @param {Votes} showing.votes
  * @param {import('./watched-program.js').Watched[]} showing.watched  grows with each launched program
  * @param {{ all: number, failed: number }} showing.asked  counts the requests of ask()
  * @returns {Stage}
  */
-export function stageOf({ root, lab, send, signal, watched, asked }) {
+export function stageOf({ root, lab, send, signal, votes, watched, asked }) {
   return {
+    votes,
+    copy: lab.copy,
     load: lab.load,
     openLoop: lab.openLoop,
     launch: (file, options) => launch(file, options, { lab, watched }),

@@ -5,6 +5,19 @@ import { kindOf } from './timetable.js';
 const [WIDTH, HEIGHT, GAP] = [1168, 56, 6];
 const [LETTER, PADDING] = [14, 14]; // of the ribbon's words, in px
 
+/** The title's picture: a primary deals connections to four workers. */
+const DEALT = [[40, 0, 150], [70, 1, 190], [100, 2, 130], [130, 3, 230], [230, 0, 110], [300, 1, 160], [270, 2, 200]]; // prettier-ignore
+const PICTURE =
+  '<svg class="picture" viewBox="0 0 460 330" aria-hidden="true">' +
+  [0, 1, 2, 3, 4]
+    .map((row) => `<rect class="lane" y="${row * 68}" width="460" height="46" rx="6"/>`)
+    .join('') + // prettier-ignore
+  DEALT.map(([x, worker, width]) => {
+    const y = (worker + 1) * 68;
+    return `<path d="M${x} 23 V${y + 10}"/><circle cx="${x}" cy="23" r="5"/><rect class="work" x="${x}" y="${y + 10}" width="${Math.min(width, 460 - x)}" height="26" rx="4"/>`;
+  }).join('') +
+  '</svg>';
+
 /**
  * @param {import('./read-deck.js').Front} front
  * @param {object} day
@@ -26,7 +39,7 @@ export function openerOf(front, { chapter, stretches, lessons, isDay, about }) {
     `<div class="opener${isLesson ? '' : ' first'}"><p class="brand">${escapeHtml(brand)}</p>` +
     `<h1>${escapeHtml(isLesson ? question : 'Forkshop')}</h1>` +
     `<p class="build">${escapeHtml(isLesson ? (build ? `You build ${build}.` : '') : question)}</p>` +
-    `<p class="when"><b class="now"></b> ${turn}${timeOf(chapter)}</p>${ribbon}</div>\n`;
+    `<p class="when"><b class="now"></b> ${turn}${timeOf(chapter)}</p>${ribbon}${isLesson ? '' : PICTURE}</div>\n`;
   const notes = `<p><strong>Ask</strong> the question, and wait for two answers before you go on.</p>${about ? notesOf(about) : ''}`;
   const heading = isLesson ? title : 'Forkshop';
   return { id: `${key}-0`, heading, minutes: 0, html, notes, demos: [], isOpener: true };

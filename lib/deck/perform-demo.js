@@ -31,9 +31,9 @@ const BUSY = 'This machine is very busy: run it again, or play the recording.';
 /**
  * Performs a demo to its end, or until it is stopped; no process of it stays behind.
  * @param {Demo} demo
- * @param {{ root: string, send: (message: object) => void, signal: AbortSignal }} options
+ * @param {{ root: string, send: (message: object) => void, signal: AbortSignal, votes?: import('./demo-stage.js').Votes }} options
  */
-export async function perform(demo, { root, send: sendOn, signal }) {
+export async function perform(demo, { root, send: sendOn, signal, votes = [] }) {
   let isOver = false; // a stopped demo may still send
   const send = (message) => isOver || sendOn(message);
   send({ origin: nowMs() });
@@ -47,7 +47,7 @@ export async function perform(demo, { root, send: sendOn, signal }) {
   const stop = stopper(signal);
   const crowd = countCrowd(lab.runner.pids);
   const counts = { watched: [], asked: { all: 0, failed: 0 } };
-  const showing = { root, lab, send, signal: stop.signal, ...counts };
+  const showing = { root, lab, send, votes, signal: stop.signal, ...counts };
   const error = await playToEnd(demo, showing, stop);
   const { isCrowded } = crowd(); // before its programs are ended
   await close(showing, { error, isCrowded });

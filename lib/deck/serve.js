@@ -10,6 +10,7 @@ import { watchCrowd } from '../measure/conditions.js';
 import { preflightForPage } from './preflight.js';
 import { findRecording, readDemos, readRecordings } from './recordings.js';
 import { ballotOf } from '../board/votes.js';
+import { areVotes } from './demo-stage.js';
 import { createStream } from '../web/event-stream.js';
 import { demandToken, openServer, send } from '../web/server.js';
 import { handoutPage, scriptPage } from './sheets.js';
@@ -75,8 +76,11 @@ function mountDeck(app, { root, plan, token, board, performances }) {
   app.get('/preflight', async (request, response) =>
     response.json(preflightForPage(await readDemos(root))),
   );
-  app.post('/demos/:name', demandToken(token), (request, response) =>
-    answerDemo({ root, performances, request, response }),
+  app.post(
+    '/demos/:name',
+    demandToken(token),
+    express.json({ limit: '4kb' }),
+    (request, response) => answerDemo({ root, performances, request, response }),
   );
   app.get('/changes', (request, response) => followChanges(root, response));
 }
@@ -97,11 +101,13 @@ function mountClass(app, { token, board, speakers }) {
 async function answerDemo({ root, performances, request, response }) {
   const demo = (await readDemos(root)).find(({ name }) => name === request.params.name);
   if (!demo) return void response.status(404).type('text').send('There is no such demo.\n');
+  const { votes = [] } = request.body ?? {};
+  if (!areVotes(votes)) return void response.status(400).type('text').send('Those are no votes.\n');
   const end = new AbortController();
   response.on('close', () => end.abort());
   response.type('application/x-ndjson');
   const write = (message) => response.writable && response.write(`${JSON.stringify(message)}\n`);
-  const done = perform(demo, { root, send: write, signal: end.signal });
+  const done = perform(demo, { root, votes, send: write, signal: end.signal });
   const performance = { end, done };
   performances.add(performance);
   await done;

@@ -2,8 +2,8 @@
  * A scene under load, drawn for a terminal: a column for each slice of time.
  * @typedef {{ asked: number, failed: number, p50Ms: number | null, p99Ms: number | null, workers: number }} Slice  asked: requests sent in
  *   it; failed: those of them that got no good answer; p50Ms, p99Ms: of the answered ones, null without any; workers: the fewest that served
- * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, fromMs: number, toMs: number }[] }} Scene
- *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs, toMs when the capacity was back
+ * @typedef {{ startMs: number, sliceMs: number, slices: Slice[], most: number, blows: { name: string, how: string, isBack: boolean, fromMs: number, toMs: number }[] }} Scene
+ *   startMs: on the timeline's clock; most: workers in calm; blows: their times in ms since startMs; isBack: all serve again at toMs
  * @typedef {{ sentence: string, got: string, ms: number | undefined }} FirstBroken
  */
 import { wrap } from './terminal.js';
@@ -65,8 +65,19 @@ export function firstBroken(promises) {
   return { sentence, got, ms: shows?.moments[0]?.t };
 }
 
+/**
+ * How many blows a program has stood: all workers served again before its first promise broke.
+ * @param {Scene} scene @param {import('./outcome.js').PromiseRecord[]} promises
+ * @returns {number | null}  null if the moment is of an earlier scene
+ */
+export function blowsStood({ startMs, blows }, promises) {
+  const { ms = Infinity } = firstBroken(promises) ?? {};
+  if (ms < startMs) return null;
+  return blows.filter(({ isBack, toMs }) => isBack && startMs + toMs < ms).length;
+}
+
 /** "1 kill · 2 deploy", or of many how often each struck: "31 kill · 31 deploy". */
-function legendOf(/** @type {Scene['blows']} */ blows) {
+export function legendOf(/** @type {Scene['blows']} */ blows) {
   const names = blows.map(({ name }) => name);
   const countOf = (/** @type {string} */ name) => names.filter((one) => one === name).length;
   const all =

@@ -13,6 +13,17 @@ const ERROR = /^\w*Error\b/;
 const SYNTAX = /^(\S+):(\d+)\n(?:.*\n){1,4}?(SyntaxError: .*)$/m;
 const CRASH = 'A process threw and exited: ';
 const CARET = /^\s*\^+\s*$/;
+/** What an error of Node.js means, if it names neither the mistake nor its place. @type {[RegExp, string][]} */
+const MEANINGS = [
+  [
+    /"callback" argument must be of type function\. Received type number/,
+    'The global setTimeout() takes a function first and returns no promise: the one to await is another, of node:timers/promises.',
+  ],
+  [
+    /undefined \(reading 'toFixed'\)/,
+    'A number should be there, and nothing is. Look at where it comes from: a function returns nothing, or an array has no such position.',
+  ],
+];
 
 /**
  * The error that a process threw, if it exited for that reason.
@@ -52,6 +63,12 @@ export function addSyntaxErrorPlace(why, output) {
   const [, file, line, error] = SYNTAX.exec(output) ?? [];
   if (!error || !why?.includes(error) || /line \d+\)/.test(why)) return why;
   return why.replace(error, placed(error, nameOf(file), line));
+}
+
+/** @param {string | undefined} why @returns {string | undefined}  `why`, with what the error that it quotes means */
+export function addMeaning(why) {
+  const [, meaning] = MEANINGS.find(([error]) => error.test(why ?? '')) ?? [];
+  return meaning ? `${why?.replace(/\.$/, '')}. ${meaning}` : why;
 }
 
 function framesFrom(/** @type {string[]} */ lines, /** @type {number} */ from) {

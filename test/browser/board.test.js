@@ -70,6 +70,10 @@ describe('the board in Chromium', { skip }, () => {
     lines[0].update({ state: 'passed', failed: [], hand: true });
     await page.waitForSelector('.passed:has-text("Ada") .hand');
     await page.waitForFunction(() => !document.querySelector('.fails'));
+    lines[5].update({ state: 'failed', stood: 3 });
+    await page.waitForSelector('.failed:has-text("Zoë") .word:text("stood 3 blows")');
+    lines[5].update({ state: 'passed', stood: 6 });
+    await page.waitForSelector('.passed:has-text("Zoë") .word:text("stands")');
     assert.equal(await page.locator('#counts').innerText(), '5 here, 1 away');
     lines[3].update({ state: 'failed', failed: ['one-port'] });
     await page.waitForSelector('.fails');

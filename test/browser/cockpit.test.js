@@ -363,6 +363,9 @@ describe("the speaker's window in Chromium", { skip }, () => {
     await hears(speaker, voted);
     const said = wall.locator('section.present .said');
     assert.match(await said.innerText(), /^You said: about 30: 7$/);
+    const asked = wall.waitForRequest('**/demos/*');
+    await wall.locator('section.present .run').click();
+    assert.deepEqual((await asked).postDataJSON(), { votes: [{ label: 'about 30', count: 7 }] });
     await wall.locator('section.present .recording').click();
     const time = wall.locator('section.present .time');
     await time.waitFor();

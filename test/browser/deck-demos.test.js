@@ -46,7 +46,6 @@ describe('the demos of the deck', { skip }, () => {
     await page.route('**/demos/*', () => {}); // neither does the demo
     await goTo(page, id);
     const part = (/** @type {string} */ name) => page.locator(`section.present ${name}`);
-    await part('svg.xray .empty').first().waitFor(); // the lanes are drawn
     await page.keyboard.press('r');
     await part('svg.xray .alive').first().waitFor();
     assert.match(await part('.badge').innerText(), /^recorded: /);
@@ -116,8 +115,13 @@ describe('the demos of the deck', { skip }, () => {
     assert.deepEqual(await tableOf(page), drawnFrom(messages));
     const told = await page.locator('section.present .status').innerText();
     assert.equal(told, messages.filter(({ say }) => say).at(-1).say, 'the text equivalent');
-    if (isSpot({ demos })) assert.ok(told.startsWith(await verdictOf(id, demos[0])), told);
-    else
+    if (isSpot({ demos })) {
+      assert.ok(told.startsWith(await verdictOf(id, demos[0])), told);
+      const [broken, ...others] = await page
+        .locator('section.present .options .broken')
+        .allTextContents();
+      assert.ok(told.includes(broken) && others.length === 0, `marked: ${broken}`);
+    } else
       assert.ok(
         (await page.locator('section.present svg.xray').getAttribute('aria-label')).includes(
           'requests',

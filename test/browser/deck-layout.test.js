@@ -80,7 +80,7 @@ describe('how the deck looks', { skip }, () => {
       const hasFocus = (await page.locator('section.present .focus').count()) > 0;
       if (isDark && !hasFocus) await showSteps(page);
       for (let [step, isMore] = [0, true]; isMore; step += 1) {
-        const bad = await layoutFaults(page);
+        const bad = [...(await layoutFaults(page)), ...(await numberFaults(page))];
         const isLast = (await stepsLeft(page)) === 0;
         if (isLast || hasFocus)
           bad.push(...(await accessibilityFaults(page, { part: 'section.present', runOnly })));
@@ -101,7 +101,7 @@ describe('how the deck looks', { skip }, () => {
         const heading = slide.querySelector('h1').textContent;
         const { top } = section.querySelector('footer').getBoundingClientRect();
         const { right } = section.getBoundingClientRect();
-        return [...slide.querySelectorAll('h1, p, li, td, th, pre, blockquote, svg')]
+        return [...slide.querySelectorAll('h1, p, li, td, th, pre, blockquote, svg:not(.picture)')]
           .map((one) => ({ one, box: one.getBoundingClientRect() }))
           .filter(({ box }) => box.width > 0 && (box.bottom > top + 1 || box.right > right + 1))
           .map(({ one }) => `${heading}: ${one.tagName} "${one.textContent.trim().slice(0, 40)}"`);
@@ -110,6 +110,22 @@ describe('how the deck looks', { skip }, () => {
     assert.deepEqual([...found, ...faults], []);
     await close();
   });
+
+  for (const sheets of ['script', 'handout'])
+    test(`on the ${sheets} no slide is cut off by its frame`, async () => {
+      const { page, faults, close } = await open(urlOf(sheets), {}, '.frame');
+      const found = await page.evaluate(() =>
+        [...document.querySelectorAll('.frame')].flatMap((frame) => {
+          const { bottom } = frame.getBoundingClientRect();
+          const isCut = [...frame.querySelectorAll('.slide > *')].some(
+            (part) => part.getBoundingClientRect().bottom > bottom,
+          );
+          return isCut ? [frame.querySelector('h1').textContent] : [];
+        }),
+      );
+      assert.deepEqual([...found, ...faults], []);
+      await close();
+    });
 
   test('every text of every diagram is within the drawing, and in its box, and no two meet', async () => {
     const { page, faults, close } = await open();
@@ -176,6 +192,23 @@ describe('how the deck looks', { skip }, () => {
     await close();
   });
 });
+
+/** A measured slide has one number, at 140 px whatever its diagram has come to, and its interval below. @param {Page} page */
+const numberFaults = (page) =>
+  page.evaluate(() => {
+    const slide = document.querySelector('section.present .slide');
+    const isMeasured = slide.classList.contains('measured');
+    const numbers = [...slide.querySelectorAll('.headline > strong')];
+    if (numbers.length !== (isMeasured ? 1 : 0)) return [`${numbers.length} large numbers`];
+    return numbers.flatMap((number) => {
+      const size = getComputedStyle(number).fontSize;
+      const gap =
+        number.nextElementSibling.getBoundingClientRect().top -
+        number.getBoundingClientRect().bottom;
+      const isBelow = gap >= 0 ? [] : ['the interval is not below its number'];
+      return size === '140px' ? isBelow : [`the number has ${size}`, ...isBelow];
+    });
+  });
 
 /**
  * Draws a recording on the current slide, and examines the last frame.

@@ -53,7 +53,7 @@ function rowOf({ number, title, learners, fails }) {
   return row;
 }
 
-function learnerOf({ name, away, state, failed, hand }) {
+function learnerOf({ name, away, state, failed, hand, stood }) {
   const [sign, word] = SIGNS[state];
   const item = make('li', { className: away ? 'away' : state });
   const words = [away ? 'away' : word, ...(failed > 1 && !away ? [`${failed} promises`] : [])];
@@ -63,8 +63,18 @@ function learnerOf({ name, away, state, failed, hand }) {
     make('bdi', { className: 'name', textContent: name }),
     make('span', { className: away ? 'word' : 'unseen', textContent: words.join(', ') }),
   );
+  const blows = away ? '' : standing(state, stood);
+  if (blows) item.append(make('span', { className: 'word', textContent: blows }));
   if (hand && !away) item.append(make('span', { className: 'hand', textContent: 'hand' }));
   return item;
+}
+
+/** Where a check strikes its program with blows: does it still stand? */
+function standing(state, stood) {
+  if (typeof stood !== 'number') return '';
+  if (state === 'passed') return 'stands';
+  if (state !== 'failed') return '';
+  return stood === 0 ? 'fell at once' : `stood ${stood} ${stood === 1 ? 'blow' : 'blows'}`;
 }
 
 function failsOf(fails) {

@@ -69,7 +69,7 @@ export function showVote(figure, said) {
   const place = /** @type {HTMLElement | null} */ (figure.querySelector('.said'));
   if (!place) return;
   if (said) place.dataset.said = JSON.stringify(said);
-  const votes = JSON.parse(place.dataset.said ?? '[]');
+  const votes = votesAt(figure);
   const all = votes.reduce((sum, { count }) => sum + count, 0);
   const most = Math.max(...votes.map(({ count }) => count));
   const winners = votes.filter(({ count }) => count === most).map(({ label }) => label);
@@ -86,6 +86,12 @@ export function showVote(figure, said) {
     ...(result ? [make('strong', { className: 'result', textContent: result })] : []),
     ...(all > 0 ? [told] : []),
   );
+}
+
+/** The votes at a demo, which its performance gets. @param {HTMLElement} figure  @returns {OptionVotes[]} */
+export function votesAt(figure) {
+  const place = /** @type {HTMLElement | null} */ (figure.querySelector('.said'));
+  return JSON.parse(place?.dataset.said ?? '[]');
 }
 
 function markOf(x, y, count) {
@@ -105,11 +111,12 @@ function markOf(x, y, count) {
 
 /**
  * Finds the result in the sentence that reports it: "94 of 120" in "Answered: 94 of 120. Failed: 26."
- * @param {string} sentence  @param {string} pattern  a star for the number: "* of 120"
+ * @param {string} sentence  @param {string} pattern  a star for the number: "* of 120"; '' for no result
  * @returns {string}  '' if the sentence lacks it
  */
 export function resultIn(sentence, pattern) {
   const [before, after] = pattern.split('*');
+  if (after === undefined) return ''; // the votes only chose what is shown
   const [words = ''] = new RegExp(`${before}\\d[\\d.,]*${after}`).exec(sentence) ?? [];
   return words.replace(/[.,]$/, '');
 }

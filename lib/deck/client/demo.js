@@ -2,6 +2,7 @@
  * A demo on a slide, and its buttons. Run shows what the server performs; in a static export it plays the recording. What was
  * shown can be paused, moved through and replayed more slowly.
  */
+import { votesAt } from './ballot.js';
 import { isTaken, letGo } from '../../web/client/elements.js';
 import { Playback, performed, recordingOf } from './player.js';
 import { obstacleTo } from './preflight.js';
@@ -133,7 +134,7 @@ export class Demo {
   async #receive({ scene, clock, signal }) {
     let error;
     try {
-      for await (const message of performed(this.#name, signal)) {
+      for await (const message of performed(this.#name, votesAt(this.figure), signal)) {
         this.#messages.push({ at: clock.take(message), ...message });
         scene.take(message);
         error = message.end?.error;
@@ -224,9 +225,8 @@ export function listenForRecording(demos) {
   });
 }
 
-/** Once its slide comes near, draws the recording's empty lanes, and warns of what keeps the demo from running here. */
+/** Once its slide comes near, learns the recording's lanes for the run, and warns of what keeps the demo from running here. */
 function prepareWhenSeen(figure, { name, parts, isUntouched }) {
-  const { drawing, xray } = parts;
   const observer = new IntersectionObserver(async ([{ isIntersecting }]) => {
     if (!isIntersecting) return;
     observer.disconnect();
@@ -234,9 +234,7 @@ function prepareWhenSeen(figure, { name, parts, isUntouched }) {
     const obstacle = isStatic ? undefined : await obstacleTo(name);
     if (!isUntouched()) return;
     if (obstacle) warn(parts, obstacle);
-    xray.expect(known);
-    drawing.hidden = !hasEvents(known);
-    if (!drawing.hidden) xray.draw();
+    parts.xray.expect(known);
   });
   observer.observe(figure);
 }

@@ -2,11 +2,15 @@
 const token = document.querySelector('meta[name=token]')?.getAttribute('content') ?? '';
 const TICK_MS = 33;
 
-/** The messages of a live demo: the server performs it until the signal aborts this request. */
-export async function* performed(name, signal) {
+/**
+ * The messages of a live demo: the server performs it until the signal aborts this request.
+ * @param {string} name  @param {import('./ballot.js').OptionVotes[]} votes  on its question  @param {AbortSignal} signal
+ */
+export async function* performed(name, votes, signal) {
   const response = await fetch(`/demos/${name}`, {
     method: 'POST',
-    headers: { 'x-forkshop-token': token },
+    headers: { 'x-forkshop-token': token, 'content-type': 'application/json' },
+    body: JSON.stringify({ votes }),
     signal,
   });
   if (!response.ok) throw new Error(await response.text());

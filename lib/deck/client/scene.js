@@ -127,7 +127,7 @@ function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slo
   xray.take(message);
   if (events) drawing.hidden = false;
   if (recorded) badge.textContent = recordedWords(recorded, slower);
-  if (say) status.textContent = say;
+  if (say) showSentence(figure, status, say);
   if (measurement) put(numbers, measurement.name, measurementOf(measurement));
   if (chart && chart.t === undefined) put(numbers, chart.name, chartOf(chart));
   if (doubt) warn(parts, doubt);
@@ -135,6 +135,13 @@ function showMessage(/** @type {Parts} */ parts, /** @type {any} */ message, slo
     status.textContent = end.error;
     figure.classList.add('in-doubt');
   } else if (end) figure.dataset.was = '';
+}
+
+/** A verdict quotes the option that it found broken; an option's count of votes follows its words. */
+function showSentence(figure, status, say) {
+  status.textContent = say;
+  for (const option of figure.parentElement.querySelectorAll('.options li'))
+    option.classList.toggle('broken', say.includes(`“${option.firstChild.textContent}”`));
 }
 
 function showWhole(/** @type {Parts} */ { figure, drawing, xray, table, details }) {

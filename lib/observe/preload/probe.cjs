@@ -12,7 +12,8 @@
  *   start       ppid, role ('primary' | 'worker' | 'thread'), worker (the cluster's id), node, file; with FORKSHOP_FOLLOWS, in a
  *               worker, given: a hash of its environment and arguments
  *   listening   port, address, most (the server's maxConnections, if set), http (true: it answers requests), handle ('kernel': this
- *               process has the listening socket | 'handed': the primary has it | 'received': another process opened and sent it)
+ *               process has the listening socket | 'handed': the primary has it | 'received': another process opened and sent it),
+ *               setsPolicy (true: a worker has set cluster.schedulingPolicy, in vain)
  *   connection  client (its port), how ('kernel': accepted here | 'handed': by the primary | 'dealt': emitted by the program)
  *   request     client (its port), method, url
  *   response    client, status; in the order of the connection's requests
@@ -24,6 +25,7 @@
  *               with their streams, and emitters that Node has warned about. After a full garbage collection live (bytes in use)
  *   wait        ms that Atomics.wait() held the thread until t; answered, if all earlier requests had their whole answer before. Only
  *               if FORKSHOP_PROBE is 'waits'
+ *   watch       it starts a histogram of its event loop's delay. Only if FORKSHOP_PROBE is 'waits'
  *   child       childPid: of a process that it started, except by spawnSync and the like; worker (the cluster's id), if it is one. It
  *               precedes 'fork', which is never emitted if the primary exits first
  *   kill        target ('keeper' | 'check'), signal: it is about to signal its parent, or the check
@@ -31,7 +33,7 @@
  *   signal      signal: it has reached a handler of the program; with FORKSHOP_FOLLOWS
  *   apart       the process is in another PID namespace than the keeper: pid is its number there, and nothing else is reported
  *   exit        code, more (as above, since the last beat)
- * and in a primary, about a worker: fork (policy), online, worker-listening (port), disconnect, worker-exit (code,
+ * and in a primary, about a worker: fork (policy; setup: the policy among the settings, where it has no effect), online, worker-listening (port), disconnect, worker-exit (code,
  * signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
  */
 'use strict';
@@ -40,6 +42,7 @@ const cluster = require('node:cluster');
 const { subscribe } = require('node:diagnostics_channel');
 const { openSync, readlinkSync, readSync, writeSync } = require('node:fs');
 const { Server } = require('node:net');
+const { monitorEventLoopDelay } = require('node:perf_hooks');
 const { isMainThread, parentPort, threadId } = require('node:worker_threads');
 
 const BEAT_MS = 20;
@@ -79,7 +82,7 @@ const handedDown = Object.entries(process.env).filter(([name]) => HANDED_DOWN.te
 const followsChildren = process.env.FORKSHOP_FOLLOWS === '1';
 
 const fieldsOf = {
-  fork: () => ({ policy: cluster.schedulingPolicy }),
+  fork: () => ({ policy: cluster.schedulingPolicy, setup: cluster.settings.schedulingPolicy }),
   online: () => ({}),
   listening: (worker, { port }) => ({ port }),
   disconnect: () => ({}),
@@ -162,7 +165,10 @@ function observe(fd) {
   reportChildren(append, watch);
   reportServers(append);
   if (cluster.isPrimary && isMainThread) reportWorkers(append);
-  if (seesWaits) reportWaits(append, now);
+  if (seesWaits) {
+    reportWaits(append, now);
+    reportWatches(append);
+  }
   if (seesRequests) countRequests = reportRequests(log, now, ids);
   startBeat(append, log, now, countRequests, countListeners);
 }
@@ -325,7 +331,8 @@ function reportServers(append) {
       const most = server.maxConnections ?? undefined;
       const http = server.listenerCount('request') > 0 || undefined;
       const handle = isReceived ? 'received' : kindOf(server);
-      append('listening', { port, address, most, http, handle });
+      const setsPolicy = (cluster.isWorker && 'schedulingPolicy' in cluster) || undefined;
+      append('listening', { port, address, most, http, handle, setsPolicy });
     } else if (seesRequests) {
       append('connection', { client: socket?.remotePort, how: kindOf(server) });
     }
@@ -345,6 +352,16 @@ function reportWaits(append, now) {
         answered,
       });
     return how;
+  };
+}
+
+/** A histogram that was never started is as empty as a new one. */
+function reportWatches(append) {
+  const prototype = Object.getPrototypeOf(monitorEventLoopDelay());
+  const { enable } = prototype;
+  prototype.enable = function () {
+    append('watch');
+    return enable.apply(this, arguments);
   };
 }
 

@@ -37,7 +37,7 @@ export function createXray(
     xOf: (/** @type {number} */ ms) => drawn?.x(ms) ?? 0,
     marked: () => drawn?.marked ?? [],
     forget: () => void (story = createStory()),
-    /** Draws the lanes of a recording before the first event. @param {any[]} messages */
+    /** Keeps room for the lanes of a recording, and draws them empty until the first process starts. @param {any[]} messages */
     expect(messages) {
       messages.forEach((message) => tell(expected, message));
       room = sizeOf(expected);
