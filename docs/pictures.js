@@ -100,7 +100,8 @@ async function shootPage(/** @type {Browser} */ from) {
     const page = await open(from, `${url}lessons/${KEY}/`);
     await page.waitForSelector('#hints:not([hidden])');
     save();
-    await page.waitForSelector(`#promises [data-id=${BROKEN}][data-verdict=failed] .marks li`);
+    await page.waitForSelector(`#promises [data-id=${BROKEN}][data-verdict=failed]`);
+    await page.waitForSelector('.marks li');
     await page.waitForSelector('#verdict[aria-busy=false]');
     await shoot(page, 'page');
   } finally {
