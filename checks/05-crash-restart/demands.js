@@ -241,14 +241,14 @@ export function demandCleanStop(stop) {
     output,
     shows,
   });
-  const fault = STOP_FAULTS.find(([isSo]) => isSo(stop));
+  const [isBroken, got, why, repair] = firstOf(STOP_FAULTS, stop);
   const error = lost.length > 0 ? ` (${lost[0].error ?? lost[0].status})` : '';
   const losses = `of ${stop.answers.length} requests in flight ${lost.length} were lost${error}`;
-  demand(!fault, {
+  demand(!isBroken, {
     expected,
-    got: `${how}: ${fault?.[1]({ fate, behind, losses })}.`,
-    why: whyOfPrimary(program) ?? fault?.[2],
-    try: fault?.[3],
+    got: `${how}: ${got?.({ fate, behind, losses })}.`,
+    why: whyOfPrimary(program) ?? why,
+    try: repair,
     output,
     shows,
   });

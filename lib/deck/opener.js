@@ -6,17 +6,22 @@ const [WIDTH, HEIGHT, GAP] = [1168, 56, 6];
 const [LETTER, PADDING] = [14, 14]; // of the ribbon's words, in px
 
 /** The title's picture: a primary deals connections to four workers. */
-const DEALT = [[40, 0, 150], [70, 1, 190], [100, 2, 130], [130, 3, 230], [230, 0, 110], [300, 1, 160], [270, 2, 200]]; // prettier-ignore
-const PICTURE =
-  '<svg class="picture" viewBox="0 0 460 330" aria-hidden="true">' +
-  [0, 1, 2, 3, 4]
-    .map((row) => `<rect class="lane" y="${row * 68}" width="460" height="46" rx="6"/>`)
-    .join('') + // prettier-ignore
-  DEALT.map(([x, worker, width]) => {
-    const y = (worker + 1) * 68;
-    return `<path d="M${x} 23 V${y + 10}"/><circle cx="${x}" cy="23" r="5"/><rect class="work" x="${x}" y="${y + 10}" width="${Math.min(width, 460 - x)}" height="26" rx="4"/>`;
-  }).join('') +
-  '</svg>';
+const LANES = [0, 1, 2, 3, 4].map(
+  (row) => `<rect class="lane" y="${row * 68}" width="460" height="46" rx="6"/>`,
+);
+const DEALT = [
+  { x: 40, worker: 1, width: 150 },
+  { x: 70, worker: 2, width: 190 },
+  { x: 100, worker: 3, width: 130 },
+  { x: 130, worker: 4, width: 230 },
+  { x: 230, worker: 1, width: 110 },
+  { x: 300, worker: 2, width: 160 },
+  { x: 270, worker: 3, width: 190 },
+].map(({ x, worker, width }) => {
+  const y = worker * 68 + 10;
+  return `<path d="M${x} 23 V${y}"/><circle cx="${x}" cy="23" r="5"/><rect class="work" x="${x}" y="${y}" width="${width}" height="26" rx="4"/>`;
+});
+const PICTURE = `<svg class="picture" viewBox="0 0 460 330" aria-hidden="true">${[...LANES, ...DEALT].join('')}</svg>`;
 
 /**
  * @param {import('./read-deck.js').Front} front

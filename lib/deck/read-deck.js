@@ -9,11 +9,11 @@
  * the whole deck.
  *
  * Blocks: `js file=... lines=1-3|5` has a focus in steps, and with `starter` begins as the starter's code. `demo name` is a live
- * demo, its text the question; `vote=2` gives it the votes in the second row of the chapter's vote, and
- * `result="* of 120"` behind it compares them with the result in its last sentence. `spot name` shows an answer of the catalogue as a change, and Run judges it. `lessons question` and `lessons
- * build` list the plan's lessons. `repository` becomes the workshop's address. An SVG becomes part of the page; its groups with
- * data-step appear in steps. vote-NAME.svg and answer-NAME.svg have the same boxes, which show the votes. A text that begins in
- * bold is a large number (headline.js).
+ * demo, its text the question; `vote=2` gives it the votes in the second row of the chapter's vote, and `result="* of 120"`
+ * compares them with the result in its last sentence. `spot name` shows an answer of the catalogue as a change, and Run judges
+ * it. `lessons question` and `lessons build` list the plan's lessons. `repository` becomes the workshop's address. An SVG becomes
+ * part of the page; its groups with data-step appear in steps. vote-NAME.svg and answer-NAME.svg have the same boxes, which show
+ * the votes. A text that begins in bold is a large number (headline.js).
  *
  * @typedef {object} Slide
  * @property {string} id  NN-slug-3

@@ -33,8 +33,8 @@
  *   signal      signal: it has reached a handler of the program; with FORKSHOP_FOLLOWS
  *   apart       the process is in another PID namespace than the keeper: pid is its number there, and nothing else is reported
  *   exit        code, more (as above, since the last beat)
- * and in a primary, about a worker: fork (policy; setup: the policy among the settings, where it has no effect), online, worker-listening (port), disconnect, worker-exit (code,
- * signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
+ * and in a primary, about a worker: fork (policy; setup: the policy among the settings, where it has no effect), online,
+ * worker-listening (port), disconnect, worker-exit (code, signal, planned: exitedAfterDisconnect), each with `worker` and `workerPid`.
  */
 'use strict';
 
