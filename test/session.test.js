@@ -269,14 +269,16 @@ const crowds = {
 };
 
 /** Judges a promise in which an event is missing in the first scenes, up to a number; each look records that it was made. */
-const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times, why = '') => {
+const judgeMissing = (/** @type {keyof typeof crowds} */ crowd, times, more = {}) => {
   let scenes = 0;
   return judge(
     ({ observe, hold }, made) => {
       const start = observe([], () => (made.push('start'), (scenes += 1)));
       const look = observe([start], (scene) => (made.push('look'), scene));
       const later = observe([start, look], (scene, seen) => (made.push('later'), [scene, seen]));
-      hold('one', [look], (scene) => demandInTime(scene > times, { got: 'nothing arrived', why }));
+      hold('one', [look], (scene) =>
+        demandInTime(scene > times, { got: 'nothing arrived', ...more }),
+      );
       hold('two', [later], ([scene, seen]) => demand(scene === seen, { got: 'two scenes' }));
       hold('three', [], () => {});
     },
@@ -292,9 +294,17 @@ test('an event that is missing on an idle machine fails at once', async () => {
 
 test('a crash that explains what is missing is no delay: it decides at once on any machine', async () => {
   const why = describeCrash([{ t: 0, pid: 1, what: 'crash', error: 'Error: a mistake' }]);
-  const { judged, made } = await judgeMissing('crowded', 1, why);
+  const { judged, made } = await judgeMissing('crowded', 1, { why });
   assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
   assert.deepEqual(made, ['start', 'look', 'later']);
+});
+
+test('what no wait would have brought decides at once on any machine', async () => {
+  const { judged, made, records } = await judgeMissing('crowded', 1, { isFinal: true });
+  assert.deepEqual(judged, ['one failed', 'two passed', 'three passed']);
+  assert.deepEqual(made, ['start', 'look', 'later']);
+  const { promise } = records.find((one) => one.promise?.id === 'one');
+  assert.deepEqual([promise.got, promise.isFinal], ['nothing arrived', undefined]);
 });
 
 test('otherwise the scene is repeated from its start, with everything that stands on it', async () => {

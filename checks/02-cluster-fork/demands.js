@@ -115,8 +115,8 @@ export function demandAnswers(program, { requests, answers }) {
   const elsewhere = listening.find(({ port }) => port !== program.port);
   const error = answers.find((answer) => answer.error)?.error;
   const isEndless = error?.includes('larger than'); // larger than any page
-  const judge = crash || elsewhere || isEndless ? demand : demandInTime;
-  judge(idle.length === 0, {
+  demandInTime(idle.length === 0, {
+    isFinal: crash || elsewhere || isEndless,
     expected,
     got:
       `${idle.length} answered none; ${deaf.length} of these never listened (pid ${idle.join(', ')}).` +

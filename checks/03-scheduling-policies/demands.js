@@ -204,8 +204,8 @@ export function demandTable(program, look) {
   });
   demandAnswered(program, answers);
   const expected = `The primary prints, as JSON: ${JSON.stringify(Object.fromEntries(had))}.`;
-  const demandNow = look.isFinal ? demand : demandInTime;
-  demandNow(table, { expected, ...whyNoTable(look), shows });
+  const { isFinal } = look;
+  demandInTime(table, { isFinal, expected, ...whyNoTable(look), shows });
   for (const name of Object.keys(table))
     demand(had.has(Number(name)), {
       expected,
@@ -228,7 +228,13 @@ export function demandTable(program, look) {
       try: `${SEND}; ${HEAR}`,
       shows,
     });
-    demandNow(told === count, { expected, got: fault, ...whyTooFew(look, told), shows });
+    demandInTime(told === count, {
+      isFinal,
+      expected,
+      got: fault,
+      ...whyTooFew(look, told),
+      shows,
+    });
   }
 }
 

@@ -17,9 +17,6 @@ const firstShown = (seen, says) => seen.slice(0, MARKED).map((one) => momentOf(o
 
 const nameOf = (program, pid) => (pid === program.pid ? 'the parent' : `child ${pid}`);
 
-/** If the program is at rest, what is missing stays missing; otherwise it may only be late. */
-const demandAtOnceIf = (isFinal) => (isFinal ? demand : demandInTime);
-
 const NOT_OPEN = {
   connections: {
     why: 'It opens when all children have said that they are ready: has each said so, and has the parent heard it? Task 1 alone opens nothing.',
@@ -79,10 +76,8 @@ export function demandByHand(program) {
     shows: { program, moments: [crashIn(program), ...firstShown(shown, says)] },
   };
   demand(begun.length <= CHILDREN, wrong);
-  demandAtOnceIf(crash || program.fate || eventsOf(events, 'listening').length > 0)(
-    begun.length === CHILDREN,
-    wrong,
-  );
+  const isFinal = crash || program.fate || eventsOf(events, 'listening').length > 0;
+  demandInTime(begun.length === CHILDREN, { isFinal, ...wrong });
 }
 
 export function demandOneOpener(program) {
@@ -118,7 +113,8 @@ export function demandDealt(program, crowd, turns) {
   const children = [...new Set(turns)];
   const numbers = turns.map((pid) => children.indexOf(pid) + 1).join(' ');
   const isOneTwice = turns.some((pid, index) => index > 0 && pid === turns[index - 1]); // lateness can't cause that
-  demandAtOnceIf(isOneTwice)(areEqualTurns(turns), {
+  demandInTime(areEqualTurns(turns), {
+    isFinal: isOneTwice,
     expected: 'Clients that come one after the other: 1 2 3 4, 1 2 3 4.',
     got: `They went to child ${numbers}.`,
     why: 'When connections are dealt in turn, every child gets the same share of them.',
@@ -150,7 +146,8 @@ function demandAnswered(program, { lost, isFinal }, { taken, left }) {
   const theirs = eventsOf(program.events, 'connection').filter(({ client }) => clients.has(client));
   const came = theirs.filter(({ pid }) => pid !== program.pid);
   const crash = describeCrash(program.events);
-  demandAtOnceIf(isFinal || crash)(lost.length === 0, {
+  demandInTime(lost.length === 0, {
+    isFinal: isFinal || crash,
     expected: `${CROWD} clients at once, ${CROWD} answers`,
     got: `${lost.length} got none. ${came.length} of their connections reached a server in a child.`,
     ...(came.length > 0 ? taken : left),
@@ -187,7 +184,7 @@ export function demandShared(program, crowd) {
     shows: { program, moments: [crashIn(program), ...firstShown(opened, 'opens a port')] },
   };
   demand(opened.length === 1, story);
-  demandAtOnceIf(crowd.isFinal)(heirs.length === children.length, story);
+  demandInTime(heirs.length === children.length, { isFinal: crowd.isFinal, ...story });
   const kept = eventsOf(events, 'connection').filter(({ pid }) => pid === program.pid);
   demand(kept.length === 0 && !crowd.holders.some(({ pid }) => pid === program.pid), {
     expected: 'Once the children have the listener the parent accepts nothing.',
@@ -237,7 +234,7 @@ export function demandUnharmed(program, { lost, isFinal, ended }) {
     shows: { program, moments: endShown(program, ended) },
   };
   demand(ended.length === 0, story);
-  demandAtOnceIf(isFinal)(lost.length === 0, story);
+  demandInTime(lost.length === 0, { isFinal, ...story });
 }
 
 /** A child threw outside of its own lines, and no server in it had a connection: nothing listened for what it was sent. */
@@ -270,14 +267,16 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
     try: 'look at what happens when a message is sent to a child that has just died',
     shows,
   });
-  demandAtOnceIf(later.isFinal)(later.lost.length === 0, {
+  demandInTime(later.lost.length === 0, {
+    isFinal: later.isFinal,
     expected,
     got: `${later.lost.length} of the next clients got no answer.`,
     why: 'The parent knows by then that the child is dead, and still gives it its share.',
     try: 'look at how a child that has exited leaves the list of children that get connections',
     shows,
   });
-  demandAtOnceIf(isFinal)(!isWaiting, {
+  demandInTime(!isWaiting, {
+    isFinal,
     expected,
     got: 'A client that connected at that moment is never answered. Later ones are.',
     why: "It was the dead child's turn. The send fails, and the parent still has the connection.",
@@ -286,11 +285,12 @@ export function demandSurvivors(program, { victim, isWaiting, isFinal, later, fa
   });
 }
 
-export function demandNoOrphans(program, { orphans, isFinal }) {
-  const starts = eventsOf(program.events, 'start').filter(({ pid }) => orphans.includes(pid));
-  demandAtOnceIf(isFinal)(orphans.length === 0, {
+export function demandNoOrphans(program, { left, haveStayed }) {
+  const starts = eventsOf(program.events, 'start').filter(({ pid }) => left.includes(pid));
+  demandInTime(left.length === 0, {
+    isFinal: haveStayed,
     expected: 'The parent is killed (kill -9), and its children exit.',
-    got: `${orphans.length} of its children are still there three seconds later, and hold the port.`,
+    got: `${left.length} of its children are still there three seconds later, and hold the port.`,
     why: "The channel closes, and 'disconnect' comes in each child. A child that does nothing then lives on, alone.",
     try: 'look in child.js at what it does when its parent is gone; the starter had a line for that',
     shows: { program, moments: firstShown(starts, 'a child that outlives its parent starts') },

@@ -16,6 +16,7 @@ import {
   kill,
   listeningSockets,
   nowMs,
+  outliving,
   repeatUntil,
   requestsOf,
   speedupOfBlocking,
@@ -33,7 +34,6 @@ const WAIT_MS = 2_000; // the longest wait for an event, also while processes ar
 const PATIENCE_MS = 30_000; // of a client: the program is at rest long before
 const READ_MS = 50; // for our own event loop to read the answers
 const GONE_MS = 3_000; // a child exits within milliseconds after its channel has closed
-const ORPHAN_TURNS = 50; // of an event loop, a second: long enough to notice
 const LEAST_SPEEDUP = 0.7 * CHILDREN;
 const LIMITS = { target: LEAST_SPEEDUP, windowMs: 80, budgetMs: 3_000 };
 const CLUSTER = fileURLToPath(
@@ -203,16 +203,11 @@ export async function killNextInTurn(program) {
   return { victim: next, isWaiting, isFinal, later, fate };
 }
 
-/**
- * Kills the parent. @returns {Promise<{ orphans: number[], isFinal: boolean }>}  orphans: children that outlive it; isFinal: they
- * have had long enough to notice
- */
+/** Kills the parent: which children outlive it? */
 export async function killParent(program) {
   kill(program, [program.pid]);
-  const sinceMs = nowMs();
   await program.ended(GONE_MS);
-  const orphans = await program.survivorsAfter(GONE_MS);
-  return { orphans, isFinal: haveTurned(program.events, orphans, ORPHAN_TURNS, sinceMs) };
+  return outliving(program);
 }
 
 /** What a contest needs besides its candidate with four children: the starter's single process, with the same work, and a load. */

@@ -30,8 +30,8 @@ const programOf = ([{ program }]) => program;
 
 export function demandReplaced(rounds) {
   const lost = rounds.find(({ isDone }) => !isDone);
-  const judge = lost?.fate ? demand : demandInTime; // the exit of the primary proves that it gave up
-  judge(!lost, {
+  demandInTime(!lost, {
+    isFinal: lost?.fate, // the exit of the primary proves that it gave up
     expected: `After ${lost?.how} a new worker listens, and all of them serve again.`,
     ...(lost && storyOfLoss(lost)),
     output: lost?.printed,
@@ -306,8 +306,8 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
   const blocks = blocksOf(program);
   const hasWaited = waited.length > 1 && !isNoWait(waited[0].ms);
   const isMiscounted = hasWaited && restarts > RESTARTS && !isLong;
-  const judge = waited.some(({ ms }, index) => isNoWait(ms, index)) ? demand : demandInTime;
-  judge(waited.length > 0 && !short && !isLong, {
+  demandInTime(waited.length > 0 && !short && !isLong, {
+    isFinal: waited.some(({ ms }, index) => isNoWait(ms, index)),
     expected: `While the port is taken, it waits twice as long before each restart: ${WAITS_MS.join(', ')} ms.`,
     got: storyOfWaits(program, waited, blocks),
     why: whyOfWaits(blocks, isMiscounted),
@@ -322,8 +322,8 @@ export function demandBackOff({ program, restarts, waits, output }, rounds) {
 
 function demandFirstWait(rounds) {
   const hasty = rounds.flatMap(({ waits }) => waits).find(({ ms }) => isTooShort(ms));
-  const judge = hasty && isNoWait(hasty.ms) ? demand : demandInTime;
-  judge(!hasty, {
+  demandInTime(!hasty, {
+    isFinal: hasty && isNoWait(hasty.ms),
     expected: `A worker that had listened crashes: the primary waits ${WAITS_MS[0]} ms before it forks another.`,
     got: `It waited ${hasty?.ms.toFixed(0)} ms.`,
     why: 'A client may send the request that crashes a worker again and again. Then the server does little but start workers.',
@@ -500,8 +500,9 @@ export function demandNoFork(...stops) {
 }
 
 /** @param {any} end  of a stop, or of a primary that was killed */
-export function demandNothingLeft({ how, program, fate, left, output }) {
+export function demandNothingLeft({ how, program, fate, left, haveStayed, output }) {
   demandInTime(!fate || left.length === 0, {
+    isFinal: haveStayed,
     expected: 'When the primary has exited, everything that it started exits as well.',
     got: `${how}: process ${left.join(', ')} is still running.`,
     why: 'It holds memory, perhaps the port, and nothing watches it. A worker exits when its channel to the primary closes; a detached process does not.',

@@ -14,6 +14,7 @@ import {
   kill,
   meanInterval,
   nowMs,
+  outliving,
   repeatUntil,
   requestsOf,
   servingIn,
@@ -132,8 +133,8 @@ async function killInAWait(program) {
 export async function killPrimary(program) {
   program.kill(program.pid, 'SIGKILL');
   const fate = await program.ended(DEADLINE_MS);
-  const left = await program.survivorsAfter(DEADLINE_MS);
-  return { how: 'SIGKILL of the primary', program, fate, left, output: program.output() };
+  const outlived = await outliving(program);
+  return { how: 'SIGKILL of the primary', program, fate, ...outlived, output: program.output() };
 }
 
 /**

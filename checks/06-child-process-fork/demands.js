@@ -370,16 +370,15 @@ export function demandUnheardExit(program, { reports, after, children, fate }) {
   demandNoneTooMany(children, 'Both children were killed, and a job was sent to one of them.');
 }
 
-export function demandNoneLeft(program, { left, stayed }) {
-  const story = {
+export function demandNoneLeft(program, { left, haveStayed }) {
+  demandInTime(left.length === 0, {
+    isFinal: haveStayed,
     expected: 'The server is killed (SIGKILL), and its children exit.',
     got: `${left.length === 1 ? 'A child is' : `${left.length} children are`} still there (pid ${left.join(', ')}).`,
     why: 'After SIGKILL no line of the server runs. A timer keeps the child alive.',
     try: 'look at the last lines of job.js: they were given',
     output: program.output(),
-  };
-  demand(stayed.length === 0, story);
-  demandInTime(left.length === 0, story);
+  });
 }
 
 /** @param {Report[]} reports  must be answered, with any status */

@@ -14,6 +14,7 @@ import {
   mean,
   meanInterval,
   nowMs,
+  outliving,
   parseJsonBody,
   requestsOf,
   untilAtRest,
@@ -35,9 +36,7 @@ const DEADLINE_MS = 4_000; // for what takes milliseconds
 const SENT_TURNS = 2; // of the server's event loop, in which it sends a job
 const HANDED_OUT_TURNS = 3; // in which an idle child gets a waiting job
 const SETTLED_TURNS = 10; // of a child's event loop, in which it loads its file and reports
-const HEARD_TURNS = 15; // of a child's event loop, in which it notices that its channel is closed
 const DYING_MS = 1_000; // between the end of a server's connections and its exit
-const GONE_MS = 1_500; // a child whose channel has closed exits within milliseconds
 
 /** Long and short in turn, so that short jobs overtake long ones. @returns {Job[]} */
 export const makeJobs = (/** @type {string} */ name, /** @type {number} */ count) =>
@@ -195,12 +194,7 @@ export async function killServer(program) {
   await ask(program, makeJobs('settled', 1)); // so that a child has loaded its file
   kill(program, [program.pid]);
   await program.ended(DEADLINE_MS);
-  const endedMs = nowMs();
-  const left = await program.survivorsAfter(GONE_MS);
-  return {
-    left,
-    stayed: left.filter((pid) => haveTurned(program.events, [pid], HEARD_TURNS, endedMs)),
-  };
+  return outliving(program);
 }
 
 /** Waits until the children have loaded their files, freezes them, and calls `work`. */

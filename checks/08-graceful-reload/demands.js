@@ -118,7 +118,7 @@ function storyOfHeld({ events }, pid) {
 }
 
 export function demandAllDrain(stop) {
-  const { program, how, fate, exits, lost, of, output } = stop;
+  const { program, how, fate, isAtRest, exits, lost, of, output } = stop;
   const expected =
     'Ctrl-C: the workers answer the requests in flight, all exit, and the exit code is 0.';
   demandUnbroken(stop, expected);
@@ -131,6 +131,7 @@ export function demandAllDrain(stop) {
     try: 'look in worker.js at what SIGINT does: the primary decides what Ctrl-C means',
   });
   demandInTime(fate, {
+    isFinal: isAtRest,
     ...story,
     got: `${SECONDS} s after the last fork or exit of a worker, the primary was still running.`,
     why: 'The primary exits when its last worker has exited, unless something keeps it alive.',

@@ -72,8 +72,8 @@ export function demandOwnPorts({ program, count }) {
     shows: shown(program, exposed ? [exposed] : [], 'listens'),
   });
   const [ports, pids] = ['port', 'pid'].map((field) => new Set(servers.map((one) => one[field])));
-  const isLate = pids.size < count;
-  (isLate ? demandInTime : demand)(ports.size === count && pids.size === count, {
+  demandInTime(ports.size === count && pids.size === count, {
+    isFinal: pids.size >= count,
     expected,
     got: `Processes that listen: ${pids.size}; ports: ${list(ports) || 'none'}.`,
     why:
@@ -91,7 +91,8 @@ export function demandValid({ program, count, first, hasNginx }) {
     shows: endShown(program),
   };
   demandNoEmergency(program, first, story);
-  (hasNginx ? demandInTime : demand)(first, {
+  demandInTime(first, {
+    isFinal: !hasNginx,
     ...story,
     got: `Nothing listens on port ${program.port}.`,
     why:
@@ -190,8 +191,8 @@ function demandClientsAnswered({ how, signalMs, answers, lost, late = [], half }
     how === 'Ctrl-C'
       ? 'nginx hung up. Ctrl-C is SIGINT, a fast stop for nginx, and reaches it too, unless it was started detached.'
       : 'nginx hung up: SIGTERM and SIGINT are a fast stop for it.';
-  const isAtOnce = lost.some(({ doneMs }) => doneMs - signalMs < NGINX_GIVES_UP_MS);
-  (isAtOnce ? demand : demandInTime)(lost.length === 0, {
+  demandInTime(lost.length === 0, {
+    isFinal: lost.some(({ doneMs }) => doneMs - signalMs < NGINX_GIVES_UP_MS),
     ...story,
     got: `Of ${answers.length} requests in flight ${lost.length} were lost: ${wordsOf(lost[0])}.`,
     why: lost[0]?.status
@@ -206,7 +207,8 @@ function demandClientsAnswered({ how, signalMs, answers, lost, late = [], half }
     why: 'The servers had stopped accepting, and nginx had not.',
     try: 'look at the order of the stop: what ends first, nginx or the servers?',
   });
-  (half ? demand : demandInTime)(half === '200', {
+  demandInTime(half === '200', {
+    isFinal: half,
     ...story,
     got: `A request that nginx had only half read ${half ? `got status ${half}` : 'got no answer'} when the rest came.`,
     why: half
@@ -244,7 +246,8 @@ export function demandStartFailure({ program, env, fate, isFinal, left, files, o
     shows: endShown(program),
   };
   const isNoticed = output.split('\n').some((line) => /nginx/.test(line) && !EMERGENCY.test(line));
-  (isFinal ? demand : demandInTime)(fate, {
+  demandInTime(fate, {
+    isFinal,
     ...story,
     got: 'It keeps running.',
     why: isNoticed
@@ -278,8 +281,8 @@ export function demandMachines(
   const expected = `--machines: machine.js on ${MACHINES.join(' and on ')}, each with NODE_CLUSTER_WORKERS workers, behind nginx.`;
   const story = { expected, output: program.output(), shows: serversShown(program) };
   const addresses = serversIn(program).map(({ address }) => address);
-  const isElsewhere = addresses.some((address) => !MACHINES.includes(address));
-  (isElsewhere ? demand : demandInTime)(machines.length === MACHINES.length, {
+  demandInTime(machines.length === MACHINES.length, {
+    isFinal: addresses.some((address) => !MACHINES.includes(address)),
     ...story,
     got: `Listening on ${list(addresses) || 'nothing'}.`,
     why: ['Two machines have two addresses.', describeCrash(program.events)]
@@ -373,7 +376,8 @@ export function demandReturn({ program, address, isBack, isUsed, ports, deadMs }
     why: 'Whatever its exit code, a machine that has exited is gone. The next death is the end.',
     try: 'look at what happens when a machine exits, also the second time',
   });
-  (before === now ? demandInTime : demand)(isUsed, {
+  demandInTime(isUsed, {
+    isFinal: before !== now,
     ...story,
     expected: `Machine ${address} listens again, and is asked again within a second or two.`,
     got: 'It got no request for several seconds.',

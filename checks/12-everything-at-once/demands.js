@@ -299,7 +299,7 @@ export function demandHealth(scene) {
 }
 
 export function demandEnd({ program, stop, output }) {
-  const { fate, left, exits, forksAfter } = stop;
+  const { fate, isAtRest, left, haveStayed, exits, forksAfter } = stop;
   const expected =
     'SIGTERM: the workers finish, silent connections are closed, no process stays, and the exit code is 0.';
   const story = { expected, output, shows: shown({ program, forks: forksAfter, exits }) };
@@ -310,6 +310,7 @@ export function demandEnd({ program, stop, output }) {
     try: 'look at every place that forks: does it know that the server is stopping?',
   });
   demandInTime(fate, {
+    isFinal: isAtRest,
     ...story,
     got: `${SECONDS} s after the last exit of a worker the server was still running.`,
     why: 'A process stays while it listens, has a connection, a child, an open channel or a timer.',
@@ -324,6 +325,7 @@ export function demandEnd({ program, stop, output }) {
     try: 'let the primary exit by itself when its last worker has exited',
   });
   demandInTime(left.length === 0, {
+    isFinal: haveStayed,
     ...story,
     got: `The server exited, and ${plural(left.length, 'process')} of it stayed: ${left.join(', ')}.`,
     why: 'A child whose parent is gone keeps running if something in it is still to come.',

@@ -25,7 +25,7 @@ export {
   primaryExitMoment,
   servingIn,
 } from './cluster.js';
-export { episode, repeatUntil, startRequests, stopUnderLoad } from './episode.js';
+export { episode, outliving, repeatUntil, startRequests, stopUnderLoad } from './episode.js';
 export { createDraw } from './draw.js';
 export {
   deploy,

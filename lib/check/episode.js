@@ -1,20 +1,21 @@
 /**
  * An episode: a check acts on a program and records the events until a condition holds or the program is at rest.
- * @typedef {{ how: string, acted: any, isDone: boolean, fromMs: number, first: number, last: number, events: Event[],
- *   exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
- *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; first, last: indexes of its events,
- *   last excluded; exits, forks: of workers; printed: in that time
+ * @typedef {{ how: string, acted: any, isDone: boolean, isAtRest: boolean, fromMs: number, first: number, last: number,
+ *   events: Event[], exits: Event[], forks: Event[], printed: string, fate: import('../observe/program.js').Fate | undefined }} Episode
+ *   how: such as "SIGKILL of two at once"; acted: the act's result, mostly the victims' pids; isAtRest: nothing more will happen;
+ *   first, last: indexes of its events, last excluded; exits, forks: of workers; printed: in that time
  */
 import { nowMs } from '../observe/clock.js';
-import { exitsOf, forksOf, requestsOf } from '../observe/timeline.js';
+import { exitsOf, forksOf, haveTurned, requestsOf } from '../observe/timeline.js';
 import { get } from '../observe/client.js';
 import { forkedAfter } from './cluster.js';
-import { untilAtRest } from './at-rest.js';
+import { isAtRest, untilAtRest } from './at-rest.js';
 
 /** @typedef {import('../observe/program.js').Program} Program @typedef {import('../observe/timeline.js').Event} Event */
 
 const DEADLINE_MS = 10_000;
 const LEFT_MS = 3_000; // a worker whose channel has closed exits within milliseconds
+const LEFT_TURNS = 50; // of its event loop, a second: long enough to notice
 
 /**
  * Acts on a program and waits until `isDone`, or the program is at rest.
@@ -31,7 +32,8 @@ export async function episode(program, how, act, isDone = () => false, options) 
   const events = program.events.slice(first);
   const output = program.output();
   return {
-    ...{ how, acted, isDone: done, fromMs, first, last: first + events.length, events },
+    ...{ how, acted, isDone: done, isAtRest: isAtRest(program, { sinceMs: fromMs, ...options }) },
+    ...{ fromMs, first, last: first + events.length, events },
     exits: exitsOf(events),
     forks: forksOf(events),
     printed: output.startsWith(before) ? output.slice(before.length) : output,
@@ -59,8 +61,8 @@ export async function startRequests(program, path, times, options = {}) {
  * @param {Program} program @param {'Ctrl-C' | 'SIGTERM'} how
  * @param {{ path: string, times: number, afterSignal?: (signalMs: number) => Promise<any> } & Parameters<typeof untilAtRest>[2]} inFlight
  * @returns {Promise<Episode & { program: Program, signalMs: number, answers: import('../observe/client.js').Answer[],
- *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], output: string }>}  lost: answers
- *   other than 200 to requests that the program had begun; left: pids that outlived the first process
+ *   lost: import('../observe/client.js').Answer[], forksAfter: Event[], left: number[], haveStayed: boolean, output: string }>}
+ *   lost: answers other than 200 to requests that the program had begun; left, haveStayed: see outliving()
  */
 export async function stopUnderLoad(program, how, { path, times, afterSignal, ...options }) {
   const asked = await startRequests(program, path, times);
@@ -75,7 +77,7 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
     () => program.fate,
     options,
   );
-  const left = end.fate ? await program.survivorsAfter(LEFT_MS) : [];
+  const outlived = end.fate ? await outliving(program) : { left: [], haveStayed: false };
   const output = program.output();
   if (!end.fate) await program.stop(); // otherwise its clients wait until they time out
   const answers = await asked.answers;
@@ -83,7 +85,18 @@ export async function stopUnderLoad(program, how, { path, times, afterSignal, ..
   const isBegun = ({ client }) => asked.areBegun || begun.has(client); // behind a proxy a server sees other ports
   const lost = answers.filter((answer) => isBegun(answer) && answer.status !== 200);
   const forksAfter = forkedAfter(program, signalMs);
-  return { ...end, program, signalMs, answers, lost, forksAfter, left, output };
+  return { ...end, program, signalMs, answers, lost, forksAfter, ...outlived, output };
+}
+
+/**
+ * The processes that outlive the first one, three seconds after its exit.
+ * @param {Program} program
+ * @returns {Promise<{ left: number[], haveStayed: boolean }>}  haveStayed: their event loops have turned since, so none is only late
+ */
+export async function outliving(program) {
+  const sinceMs = nowMs();
+  const left = await program.survivorsAfter(LEFT_MS);
+  return { left, haveStayed: haveTurned(program.events, left, LEFT_TURNS, sinceMs) };
 }
 
 /**

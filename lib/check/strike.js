@@ -6,12 +6,11 @@
  *   name: one or two words for a picture; how: in words; kills: `act` kills; act: its result is the episode's `acted`, the victims' pids;
  *   isBack: is the capacity of before there again?
  * @typedef {import('./episode.js').Episode & { name: string, kills: boolean, program: Program, old: number[], left: number[],
- *   serving: number[], alive: number, isAtRest: boolean, toMs: number }} Blow  old: pids that served before; left: those of them that
- *   haven't exited; serving: pids that serve in the end; alive: workers that haven't exited; isAtRest: nothing more will happen; toMs: its end
+ *   serving: number[], alive: number, toMs: number }} Blow  old: pids that served before; left: those of them that haven't exited;
+ *   serving: pids that serve in the end; alive: workers that haven't exited; toMs: its end
  */
 import { exitsOf, forksOf, haveTurned } from '../observe/timeline.js';
 import { nowMs } from '../observe/clock.js';
-import { isAtRest } from './at-rest.js';
 import { hasExited, servingIn } from './cluster.js';
 import { episode } from './episode.js';
 
@@ -31,11 +30,7 @@ export async function strike(program, { name, how, kills = false, act, isBack })
   const left = old.filter((pid) => !hasExited(program.events, pid));
   const serving = servingIn(program.events);
   const alive = aliveWorkers(program.events).length;
-  const rests = isAtRest(program, { sinceMs: blow.fromMs, ...STILL });
-  return {
-    ...{ ...blow, name, kills, program, old, left, serving, alive },
-    ...{ isAtRest: rests, toMs: nowMs() },
-  };
+  return { ...blow, name, kills, program, old, left, serving, alive, toMs: nowMs() };
 }
 
 function aliveWorkers(/** @type {Event[]} */ events) {

@@ -31,10 +31,12 @@ export class Missing extends Broken {}
 
 /**
  * For a demand that a longer wait could have met; a wrong answer, an event too many or a wrong exit code needs demand().
- * @param {unknown} holds @param {Story} story @throws {Missing}  unless it holds
+ * @param {unknown} holds @param {Story & { isFinal?: unknown }} story  isFinal: no wait would have been long enough, for
+ *   example because the program rests
+ * @throws {Missing | Broken}  unless it holds; Broken if this is final
  */
-export function demandInTime(holds, story) {
-  if (!holds) throw new Missing(story);
+export function demandInTime(holds, { isFinal = false, ...story }) {
+  if (!holds) throw isFinal ? new Broken(story) : new Missing(story);
 }
 
 /**
