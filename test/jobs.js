@@ -53,7 +53,7 @@ async function runJob(job, isShown) {
   const { isGood, output } = await run(job, isShown);
   const seconds = (performance.now() - sinceMs) / 1000;
   const told = `${job.name}  ${seconds.toFixed(1)} s`;
-  if (isGood) console.log(`✔ ${told}${skippedIn(output)}`);
+  if (isGood) console.log(`✔ ${told}${skippedIn(output)}${secondTriesIn(output)}`);
   else console.log(`${output.trimEnd()}\n✖ failed: ${told}\n  alone: ${job.alone}`);
   return { ...job, isGood, seconds };
 }
@@ -85,6 +85,10 @@ function skippedIn(output) {
   const [reason] = skipped.map(([, , text]) => text);
   return skipped.length > 0 ? `  (${skipped.length} skipped: ${reason})` : '';
 }
+
+/** What passed at a second try within the job, and why it failed at first. @param {string} output */
+const secondTriesIn = (output) =>
+  (output.match(/^.*failed at first.*$/gm) ?? []).map((line) => `\n  ${line.trim()}`).join('');
 
 /** The ten slowest, and the sum. @param {Outcome[]} outcomes @param {number} seconds  that all took */
 export function report(outcomes, seconds) {

@@ -3,7 +3,7 @@
 //   (nothing)     lint, formatting, types, doctor, unit tests, the solution and the starter of every lesson
 //   lesson-5      while you work on a lesson: the doctor, its solution and starter, an answer for each promise
 //   lib/verdict   while you work on a room: its unit tests
-//   all           everything below, and coverage
+//   all           everything below but field, and coverage
 //   coverage      the unit tests, and which lines of lib/ they run: only CI counts them, since it takes longer
 //   unit          test/*.test.js
 //   proofs        test/proofs/lessons.test.js: for every lesson what `lesson-5` does for one; `answers`: without solutions and
@@ -12,11 +12,13 @@
 //   slow          the unit tests that start many programs: whole servers of xray, the end of every parent
 //   experiments   `npm run try`; browser, crashes, hostile, kills, without-proc, peers, field: the folder or
 //                 file of that name; `field planted 1/3` is one file, and the first third of it
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+//   longer        what CI proves besides `npm test`, side by side; `longer 7/30` with the seventh thirtieth of all answers
+import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findLesson, listLessons } from '../lib/lessons/catalog.js';
+import { findTool } from '../lib/tools/tools.js';
 import { lastSeconds, report, runJobs } from './jobs.js';
 import { measureStartMs } from './limits.js';
 import { environmentApart, namespace } from './namespace.js';
@@ -24,7 +26,7 @@ import { environmentApart, namespace } from './namespace.js';
 /** @typedef {import('./jobs.js').Job} Job */
 
 /** These measure, or keep the machine busy: nothing runs beside them. */
-const ALONE = ['acting', 'conditions', 'flood'];
+const ALONE = ['acting', 'conditions', 'flood', 'vegeta'];
 
 /** These signal many processes, so they run in a namespace, one at a time, or skip their tests. */
 const APART = ['belonging', 'hostile', 'kills'];
@@ -33,16 +35,10 @@ const APART = ['belonging', 'hostile', 'kills'];
 const LIMIT_MS = 60 * 60_000;
 
 const ROOMS = [
-  'unit',
-  'slow',
-  'proofs',
-  'experiments',
-  'without-proc',
-  'browser',
-  'hostile',
-  'crashes',
+  ...['unit', 'slow', 'proofs', 'experiments', 'without-proc', 'browser', 'hostile', 'crashes'],
+  ...['kills', 'peers', 'field'],
 ];
-const OTHERS = ['kills', 'peers', 'field']; // and the last two are not among `all`
+const VERSIONS = ['22', '24', '26']; // of Node, see matrix.js
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [what, part, answer] = process.argv.slice(2);
@@ -54,9 +50,7 @@ delete process.env.NODE_EXTRA_CA_CERTS; // read at each of thousands of starts, 
 
 const [together, alone] = jobsFor(what);
 if (together.length + alone.length === 0) {
-  console.error(
-    `Say what to test: ${[...ROOMS, ...OTHERS].join(', ')}, all, lesson-5, lib/verdict.`,
-  );
+  console.error(`Say what to test: ${ROOMS.join(', ')}, longer, all, lesson-5, lib/verdict.`);
   process.exit(2);
 }
 if (isCounted) rmSync(join(root, 'coverage'), { recursive: true, force: true });
@@ -81,9 +75,11 @@ function jobsFor(wanted) {
     return [longestFirst([...scripts(), ...units, ...proofs]), unitsAlone];
   }
   if (wanted === 'coverage') return [longestFirst(units), unitsAlone];
+  if (wanted === 'longer') return longerJobs(['answers', ...(part ? [part] : [])]);
   if (wanted === 'all') {
-    const others = [...ROOMS.slice(2), 'kills'].flatMap((room) => filesIn(room, 'all').flat());
-    return [longestFirst([...scripts(), ...units]), [...unitsAlone, ...others]];
+    const [others, measured] = longerJobs(['all']);
+    const beside = [...longestFirst([...scripts(), ...units]), ...others, ...allIn('crashes')];
+    return [beside, [...unitsAlone, ...measured]];
   }
   if (/^(lesson-)?\d+/.test(wanted)) {
     const lesson = findLesson(lessons, wanted);
@@ -93,13 +89,40 @@ function jobsFor(wanted) {
     const covers = (/** @type {any} */ { file }) => isAbout(file, wanted);
     return [longestFirst([...quick, ...slow].filter(covers)), unitsAlone.filter(covers)];
   }
-  return [...ROOMS, ...OTHERS].includes(wanted) ? filesIn(wanted, part) : [[], []];
+  return ROOMS.includes(wanted) ? filesIn(wanted, part) : [[], []];
 }
 
-/** @param {Job[]} jobs */
+/**
+ * What CI proves besides `npm test`. Hostile programs have the machine to themselves, since they burn it; so have the answers:
+ * many a wrong one leaves something out, and on a busy machine nobody can tell what is missing from what is late.
+ * @param {string[]} amounts  which answers, see test/proofs/lessons.test.js
+ * @returns {[Job[], Job[]]}
+ */
+function longerJobs(amounts) {
+  const proofs = amounts.map((amount) => {
+    const alone = `npm run test:proofs -- ${amount}`;
+    const job = jobOf('proofs/lessons.test.js', { FORKSHOP_PROOFS: amount });
+    return { ...job, name: `proofs: ${amount}`, alone };
+  });
+  const versions = VERSIONS.map((version) => ({
+    name: `Node ${version}`,
+    command: [process.execPath, 'test/matrix.js', version],
+    alone: `npm run test:matrix -- ${version}`,
+  }));
+  const [peers, measured] = findTool('vegeta') ? filesIn('peers') : [[], []];
+  const files = ['browser', 'experiments', 'without-proc', 'kills'].flatMap(allIn);
+  return [
+    [...files, ...versions, ...peers],
+    [...allIn('hostile'), ...proofs, ...measured],
+  ];
+}
+
+/** By last time's seconds; the first time proofs take the longest, and a long file longer than a short one. @param {Job[]} jobs */
 function longestFirst(jobs) {
   const last = lastSeconds();
-  const weight = ({ name }) => last[name] ?? (name.startsWith('proofs') ? 60 : 0);
+  const guess = ({ name, file = '' }) =>
+    name.startsWith('proofs') ? 60 : file ? statSync(join(root, 'test', file)).size / 2000 : 15;
+  const weight = (/** @type {any} */ job) => last[job.name] ?? guess(job);
   return jobs.sort((a, b) => weight(b) - weight(a));
 }
 
@@ -149,9 +172,13 @@ function filesIn(room, which) {
     .filter((file) => room !== 'field' || !which || nameOf(file) === which)
     .sort();
   const isBeside = (/** @type {string} */ file) =>
-    (isUnit || room === 'browser') && ![...ALONE, ...APART].includes(nameOf(file));
+    (isUnit || ['browser', 'peers'].includes(room)) && ![...ALONE, ...APART].includes(nameOf(file));
   const jobs = (/** @type {string[]} */ some) => some.map((file) => jobOf(file, env));
   return [jobs(files.filter(isBeside)), jobs(files.filter((file) => !isBeside(file)))];
+}
+
+function allIn(/** @type {string} */ room) {
+  return filesIn(room).flat();
 }
 
 function nameOf(/** @type {string} */ file) {

@@ -291,13 +291,20 @@ export function diagramTexts(page) {
   });
 }
 
+/** How a test waits for a page that may lie behind another one, where frames are seldom drawn. */
+export const OFTEN = { polling: 20 };
+
 /** Turns to a slide. @param {import('playwright-core').Page} page @param {string} id */
 export async function goTo(page, id) {
-  await page.waitForFunction((wanted) => {
-    if (document.querySelector('section.present')?.id === wanted) return true;
-    if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may be writing the last slide's
-    return false;
-  }, id);
+  await page.waitForFunction(
+    (wanted) => {
+      if (document.querySelector('section.present')?.id === wanted) return true;
+      if (location.hash !== `#/${wanted}`) location.hash = `#/${wanted}`; // reveal.js may be writing the last slide's
+      return false;
+    },
+    id,
+    OFTEN,
+  );
 }
 
 /** @param {import('playwright-core').Page} page */

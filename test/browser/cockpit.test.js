@@ -6,6 +6,7 @@ import { rootFolder } from '../../lib/lessons/catalog.js';
 import { readDeck } from '../../lib/deck/read-deck.js';
 import { planDays } from '../../lib/deck/plans.js';
 import {
+  OFTEN,
   accessibilityFaults,
   cockpitFaults,
   currentSlide,
@@ -152,7 +153,11 @@ describe("the speaker's window in Chromium", { skip }, () => {
     const at = slides.indexOf(demo);
     const [previous, next] = [slides[at - 1], slides[at + 1]];
     const shows = (/** @type {{ id: string }} */ { id }) =>
-      wall.waitForFunction((one) => document.querySelector('section.present')?.id === one, id);
+      wall.waitForFunction(
+        (one) => document.querySelector('section.present')?.id === one,
+        id,
+        OFTEN,
+      );
     const turns = async (/** @type {Page} */ where, /** @type {string} */ key, wanted) => {
       await where.keyboard.press(key);
       await shows(wanted);
@@ -176,7 +181,7 @@ describe("the speaker's window in Chromium", { skip }, () => {
         await where.keyboard.press(key);
         await wall.waitForSelector(has, { state: 'attached' });
         await where.keyboard.press(back);
-        await wall.waitForFunction((one) => !document.querySelector(one), has);
+        await wall.waitForFunction((one) => !document.querySelector(one), has, OFTEN);
       }
     await speaker.bringToFront();
     const names = await speaker

@@ -108,7 +108,7 @@ function quickOf(answers) {
     const [only = ''] = answer.breaks;
     if (answer.breaks.length <= 1 && !chosen.has(only)) chosen.set(only, { ...answer, only });
   }
-  return [...chosen.values()];
+  return [...chosen.values()].reverse(); // the promises of the end take longest
 }
 
 /**
