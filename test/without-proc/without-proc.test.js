@@ -44,9 +44,9 @@ async function check(key, ...which) {
 const idsOf = (result, verdict) =>
   result.promises.filter((one) => one.verdict === verdict).map(({ id }) => id);
 
-const onlyLinux = { skip: process.platform !== 'linux' && 'It has no /proc to hide.' };
+const skip = process.platform !== 'linux' && 'It has no /proc to hide.';
 
-describe('without /proc, and with the name of macOS,', onlyLinux, () => {
+describe('without /proc, and with the name of macOS,', { skip, concurrency: 2 }, () => {
   for (const { key, needs, starterFails } of listLessons(rootFolder)) {
     const missing = needs.filter((name) => !findTool(name)).join(', ');
     const options = { skip: missing !== '' && !process.env.CI && `${missing} is not installed` };
