@@ -192,7 +192,8 @@ function outside() {
  */
 export function textsOnTexts(page) {
   return page.evaluate(() => {
-    const APART = 4; // px by which the box of a line is taller than its letters
+    const TOUCHING = 4; // px by which a long letter may reach into the line below
+    const pen = document.createElement('canvas').getContext('2d');
     const section = document.querySelector('section.present');
     const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT);
     const found = [];
@@ -202,8 +203,17 @@ export function textsOnTexts(page) {
       if (!node.textContent.trim() || !isSeen || element.closest('svg, .old')) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
-      for (const { left, right, top, bottom } of range.getClientRects())
-        found.push({ words: node.textContent.trim().slice(0, 40), left, right, top, bottom });
+      pen.font = getComputedStyle(element).font;
+      const all = pen.measureText(node.textContent);
+      const [up, down] = [all.fontBoundingBoxAscent, all.fontBoundingBoxDescent];
+      for (const { left, right, top, bottom } of range.getClientRects()) {
+        const scale = (bottom - top) / (up + down); // the box of a line is taller than its letters
+        const letters = {
+          top: top + (up - all.actualBoundingBoxAscent) * scale,
+          bottom: bottom - (down - all.actualBoundingBoxDescent) * scale,
+        };
+        found.push({ words: node.textContent.trim().slice(0, 40), left, right, ...letters });
+      }
     }
     for (const svg of section.querySelectorAll('svg')) {
       const { left, right, top, bottom, width } = svg.getBoundingClientRect();
@@ -211,7 +221,7 @@ export function textsOnTexts(page) {
     }
     const meet = (a, b) =>
       Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
-      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > APART;
+      Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOUCHING;
     return found.flatMap((one, index) =>
       found
         .slice(index + 1)
