@@ -93,8 +93,8 @@ function jobsFor(wanted) {
 }
 
 /**
- * What CI proves besides `npm test`. Hostile programs have the machine to themselves, since they burn it; so have the answers
- * and `xray` without /proc: on a busy machine nobody can tell what is missing from what is late.
+ * What CI proves besides `npm test`. Experiments have the machine to themselves, since they measure; hostile programs, since they
+ * burn it; the answers and `xray` without /proc, since on a busy machine nobody can tell what is missing from what is late.
  * @param {string[]} amounts  which answers, see test/proofs/lessons.test.js
  * @returns {[Job[], Job[]]}
  */
@@ -110,10 +110,10 @@ function longerJobs(amounts) {
     alone: `npm run test:matrix -- ${version}`,
   }));
   const [peers, measured] = findTool('vegeta') ? filesIn('peers') : [[], []];
-  const files = ['browser', 'experiments', 'kills'].flatMap(allIn);
+  const files = ['browser', 'kills'].flatMap(allIn);
   return [
     [...files, ...versions, ...peers],
-    [...['without-proc', 'hostile'].flatMap(allIn), ...proofs, ...measured],
+    [...['experiments', 'without-proc', 'hostile'].flatMap(allIn), ...proofs, ...measured],
   ];
 }
 
